@@ -1,0 +1,16 @@
+# Flags of our own targets, carried by `probe_options`; nothing is set directory-wide.
+add_library(probe_options INTERFACE)
+target_compile_features(probe_options INTERFACE cxx_std_20)
+target_compile_options(probe_options INTERFACE -Wall -Wextra)
+target_include_directories(probe_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(PROBE_SANITIZE)
+  target_compile_options(probe_options INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(probe_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# probe_library(NAME sources...): one static library a folder.
+function(probe_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PUBLIC probe_options Eigen3::Eigen)
+endfunction()

@@ -1,0 +1,59 @@
+// The one interface behind which every image and text encoder stands.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "encoders/spec.h"
+#include "probe/core/matrix.h"
+
+namespace probe {
+
+// What one batch of images gives. n = images in the batch.
+struct ImageFeatures {
+  RowMatrix embedding;    // [n, d], raw (not normalised); [n, 0] if the tower has none
+  RowMatrix mean_tokens;  // [n, w], mean over the layer's tokens, raw
+  RowMatrix tokens;       // [n, t*w], only if asked for; else empty
+};
+
+struct EncoderOptions {
+  std::string device = "cpu";     // "cpu", "cuda", "cuda:N"
+  std::string dtype = "float32";  // "float32" or "bfloat16": the towers' arithmetic
+  std::string layer;              // empty: the bundle's match layer
+  bool include_prefix = false;    // pool CLS and registers too
+  bool keep_tokens = false;       // fill ImageFeatures::tokens
+  int threads = 0;                // 0: all cores
+  int batch_size = 8;             // the one fixed batch; smaller ones are padded
+};
+
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  virtual const EncoderSpec& spec() const = 0;
+  virtual const LayerSpec& layer() const = 0;
+
+  // `pixels`: count * 3 * s * s floats, normalised, image by image, channel first.
+  // Throws Error(model) if the tower fails or its output has another shape than the
+  // spec says. A row with NaN or infinity is returned as it is; callers flag it.
+  virtual ImageFeatures encode_images(const float* pixels, int count) = 0;
+
+  // Raw embeddings [m, d] of `texts`. Texts with unknown tokens or cut at the context
+  // length are reported once each through `warnings` (never null).
+  // Throws Error(usage) if the bundle has no text tower.
+  virtual RowMatrix encode_texts(const std::vector<std::string>& texts,
+                                 std::vector<std::string>* warnings) = 0;
+};
+
+// Verifies the hashes, loads only the towers that are needed, and runs one dummy
+// forward of each, so that a wrong export stops before data are read.
+// Throws Error(model) in one sentence: path, cause, what to do.
+struct TowerChoice {
+  bool image = true;
+  bool text = true;
+};
+std::unique_ptr<Encoder> load_encoder(const EncoderSpec& spec, const EncoderOptions& options,
+                                      const TowerChoice& towers);
+
+}  // namespace probe

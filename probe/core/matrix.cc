@@ -1,0 +1,28 @@
+#include "probe/core/matrix.h"
+
+#include <cmath>
+#include <string>
+
+#include "probe/core/error.h"
+
+namespace probe {
+
+RowMatrix unit_rows(const RowMatrix& vectors) {
+  RowMatrix unit = vectors;
+  for (Eigen::Index i = 0; i < unit.rows(); ++i) {
+    // Summed in double: a float sum of squares overflows at 1.8e19 per value.
+    const double norm = unit.row(i).cast<double>().norm();
+    if (!std::isfinite(norm)) {
+      throw Error(ErrorKind::input, "row " + std::to_string(i) +
+                                        ": expected finite values, got NaN or infinity");
+    }
+    if (norm == 0.0) {
+      throw Error(ErrorKind::input,
+                  "row " + std::to_string(i) + ": a zero vector has no direction");
+    }
+    unit.row(i) = (unit.row(i).cast<double>() / norm).cast<float>();
+  }
+  return unit;
+}
+
+}  // namespace probe
