@@ -19,6 +19,7 @@ struct Item {
   std::string original_id;             // of a modified twin: its source; else empty
   std::string attribute;               // e.g. "deep purple"; else empty
   std::string image_bytes;             // an image given inline (TSV base64); else empty
+  std::string image_error;             // why there is no image to read; else empty
 };
 
 enum class QuestionType { open, choice, unsolvable };

@@ -1,0 +1,129 @@
+#include "probe/data/image_file.h"
+
+#include <array>
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <vector>
+
+#include "probe/core/atomic_file.h"
+#include "probe/core/error.h"
+#include "probe/data/jpeg.h"
+
+namespace probe {
+namespace {
+
+RgbImage from_bgr(const cv::Mat& bgr) {
+  RgbImage image{bgr.rows, bgr.cols, {}};
+  image.pixels.resize(std::size_t{3} * bgr.rows * bgr.cols);
+  cv::Mat rgb(bgr.rows, bgr.cols, CV_8UC3, image.pixels.data());
+  cv::cvtColor(bgr, rgb, cv::COLOR_BGR2RGB);
+  return image;
+}
+
+RgbImage decode_by_opencv(std::string_view bytes) {
+  const cv::Mat raw(1, static_cast<int>(bytes.size()), CV_8UC1,
+                    const_cast<char*>(bytes.data()));
+  cv::Mat bgr;
+  try {
+    bgr = cv::imdecode(raw, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
+  } catch (const cv::Exception& error) {
+    throw Error(ErrorKind::input, "cannot decode: " + first_line(error.err));
+  }
+  if (bgr.empty()) throw Error(ErrorKind::input, "damaged image: the decoder gave nothing");
+  return from_bgr(bgr);
+}
+
+}  // namespace
+
+RgbImage decode_image(std::string_view bytes) {
+  if (bytes.empty()) throw Error(ErrorKind::input, "empty file");
+  const ImageHeader header = read_image_header(bytes);
+  if (header.format == ImageFormat::unknown) {
+    throw Error(ErrorKind::input, "expected JPEG, PNG, WebP, BMP or TIFF, got another format");
+  }
+  if (header.width <= 0 || header.height <= 0) {
+    throw Error(ErrorKind::input, "damaged image: no size in its header");
+  }
+  if (header.width > kMaxImagePixels / header.height) {
+    throw Error(ErrorKind::input, "expected at most " + std::to_string(kMaxImagePixels) +
+                                      " pixels, got " + std::to_string(header.width) + " x " +
+                                      std::to_string(header.height));
+  }
+  return header.format == ImageFormat::jpeg ? decode_jpeg(bytes) : decode_by_opencv(bytes);
+}
+
+RgbImage read_image(const std::filesystem::path& path) {
+  const std::string bytes = read_file(path, kMaxImageBytes);
+  try {
+    return decode_image(bytes);
+  } catch (const Error& error) {
+    throw Error(error.kind(), path.string() + ": " + error.what());
+  }
+}
+
+void write_image(const RgbImage& image, const std::filesystem::path& path) {
+  const cv::Mat rgb(image.height, image.width, CV_8UC3,
+                    const_cast<std::uint8_t*>(image.pixels.data()));
+  cv::Mat bgr;
+  cv::cvtColor(rgb, bgr, cv::COLOR_RGB2BGR);
+  const std::string extension = path.extension().string();
+  const bool jpeg = extension == ".jpg" || extension == ".jpeg";
+  std::vector<std::uint8_t> encoded;
+  const std::vector<int> options =
+      jpeg ? std::vector<int>{cv::IMWRITE_JPEG_QUALITY, 92} : std::vector<int>{};
+  if (!cv::imencode(jpeg ? ".jpg" : ".png", bgr, encoded, options)) {
+    throw Error(ErrorKind::io, path.string() + ": cannot encode the image");
+  }
+  write_file_atomically(
+      path, {reinterpret_cast<const char*>(encoded.data()), encoded.size()});
+}
+
+std::string decode_base64(std::string_view text) {
+  if (text.starts_with("data:image/")) {
+    const std::size_t comma = text.find(";base64,");
+    if (comma == std::string_view::npos) {
+      throw Error(ErrorKind::input, "expected \"data:image/...;base64,\" before the data");
+    }
+    text.remove_prefix(comma + 8);
+  }
+  std::array<std::int8_t, 256> value;
+  value.fill(-1);
+  const std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    value[static_cast<std::uint8_t>(digits[i])] = static_cast<std::int8_t>(i);
+  }
+  std::string bytes;
+  std::uint32_t bits = 0;
+  std::size_t symbols = 0, padding = 0;
+  for (const char c : text) {
+    if (c == '\r' || c == '\n' || c == ' ' || c == '\t') continue;
+    if (c == '=') {
+      ++padding;
+      continue;
+    }
+    const std::int8_t digit = value[static_cast<std::uint8_t>(c)];
+    if (digit < 0 || padding > 0) {
+      throw Error(ErrorKind::input, "expected base64, got another character");
+    }
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    if (++symbols % 4 == 0) {
+      bytes += static_cast<char>(bits >> 16);
+      bytes += static_cast<char>(bits >> 8);
+      bytes += static_cast<char>(bits);
+    }
+  }
+  const std::size_t rest = symbols % 4;
+  if (rest == 1 || padding > 2) {
+    throw Error(ErrorKind::input, "expected base64, got data that end early");
+  }
+  if (rest == 2) bytes += static_cast<char>(bits >> 4);
+  if (rest == 3) {
+    bytes += static_cast<char>(bits >> 10);
+    bytes += static_cast<char>(bits >> 2);
+  }
+  return bytes;
+}
+
+}  // namespace probe

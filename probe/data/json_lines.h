@@ -1,0 +1,48 @@
+// JSON Lines with typed, checked access to fields. Private to probe/data.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace probe {
+
+// One object of a JSON Lines file. Every message begins "<file>:<line>: ".
+class JsonObject {
+ public:
+  JsonObject(const std::string& where, std::string_view text);
+  ~JsonObject();
+
+  const std::string& where() const { return where_; }
+  bool has(const char* field) const;  // present and not null
+
+  // Throw Error(input) if the field has another type; `text` also accepts an integer,
+  // since ids are often written as numbers.
+  std::string text(const char* field) const;  // required
+  std::string text_or(const char* field, const std::string& fallback) const;
+  std::vector<std::string> texts(const char* field) const;  // required
+  int integer(const char* field) const;                     // required
+  bool is_integer(const char* field) const;
+
+  // Throws Error(input) if the object has a field that is not listed.
+  void allow_only(std::initializer_list<const char*> fields) const;
+
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  struct Content;
+  std::string where_;
+  std::unique_ptr<Content> content_;
+};
+
+// Calls `use` for each object of the file. Throws Error(input) if there is none, or a
+// line is not one JSON object.
+void for_each_json_line(const std::filesystem::path& path,
+                        const std::function<void(const JsonObject&)>& use);
+
+}  // namespace probe

@@ -1,0 +1,236 @@
+#include "probe/data/manifest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "probe/core/error.h"
+#include "probe/core/utf8.h"
+#include "probe/data/delimited.h"
+#include "probe/data/image_file.h"
+#include "probe/data/json_lines.h"
+#include "probe/data/questions.h"
+
+namespace probe {
+namespace fs = std::filesystem;
+namespace {
+
+// Joins a manifest's path to its folder. A manifest is untrusted: unless allowed, it may
+// not name files elsewhere.
+fs::path resolve_image(const fs::path& folder, const std::string& name, bool allow_outside,
+                       const std::string& where) {
+  const fs::path relative = name;
+  const fs::path normal = relative.lexically_normal();
+  const bool leaves = relative.is_absolute() || (!normal.empty() && *normal.begin() == "..");
+  if (leaves && !allow_outside) {
+    throw Error(ErrorKind::input, where + ": image \"" + printable(name) +
+                                      "\" lies outside the dataset's folder; "
+                                      "--allow-outside permits that");
+  }
+  return relative.is_absolute() ? relative : folder / relative;
+}
+
+void check_ids(const Dataset& dataset) {
+  std::unordered_set<std::string> ids;
+  for (const Item& item : dataset.items) {
+    if (item.id.empty()) {
+      throw Error(ErrorKind::input, dataset.source.string() + ": an item has an empty id");
+    }
+    if (!ids.insert(item.id).second) {
+      throw Error(ErrorKind::input, dataset.source.string() + ": id \"" + printable(item.id) +
+                                        "\" stands twice");
+    }
+  }
+}
+
+Dataset read_json_lines(const fs::path& path, const DatasetOptions& options) {
+  Dataset dataset;
+  dataset.source = path;
+  for_each_json_line(path, [&](const JsonObject& object) {
+    object.allow_only({"id", "image", "category", "condition", "original_id", "attribute",
+                       "choices", "answer"});
+    Item item;
+    item.id = object.text("id");
+    item.image = resolve_image(path.parent_path(), object.text("image"),
+                               options.allow_outside, object.where());
+    item.category = object.text_or("category", "");
+    item.condition = object.text_or("condition", kOriginal);
+    item.original_id = object.text_or("original_id", "");
+    item.attribute = object.text_or("attribute", "");
+    if (object.has("choices")) {
+      Question question;
+      question.id = item.id + ":choice";
+      question.item_id = item.id;
+      question.choices = object.texts("choices");
+      question.answer = object.integer("answer");
+      check_choices(question.choices, question.answer, object.where());
+      question.answer_text = question.choices[question.answer];
+      dataset.questions.push_back(std::move(question));
+    }
+    dataset.items.push_back(std::move(item));
+  });
+  return dataset;
+}
+
+bool is_short_index(const std::string& cell) {
+  return !cell.empty() && cell.size() <= 12 &&
+         std::all_of(cell.begin(), cell.end(),
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// Fills the item's image from a VLMEvalKit image cell: base64 data, or the index of a
+// row above whose picture is shared. What is wrong with one cell fails that item only.
+void read_image_cell(const std::string& cell, Item& item,
+                     const std::unordered_map<std::string, std::size_t>& rows,
+                     const std::vector<Item>& items) {
+  if (is_short_index(cell)) {
+    const auto it = rows.find(cell);
+    if (it == rows.end()) {
+      item.image_error = "expected the index of an earlier row, got " + cell;
+    } else {
+      item.image_bytes = items[it->second].image_bytes;
+      item.image_error = items[it->second].image_error;
+    }
+  } else if (cell.starts_with('[')) {
+    item.image_error = "expected one image, got a list of images";
+  } else {
+    try {
+      item.image_bytes = decode_base64(cell);
+    } catch (const Error& error) {
+      item.image_error = error.what();
+    }
+  }
+  if (item.image_bytes.empty() && item.image_error.empty()) item.image_error = "no image";
+}
+
+// The choices of a row and the answer's position among them, from columns A, B, C, ...
+void read_choice_columns(const DelimitedTable& table, const DelimitedRow& row,
+                         const std::string& where, Question& question) {
+  for (char letter = 'A'; letter <= 'Z'; ++letter) {
+    const int column = table.column(std::string(1, letter));
+    if (column < 0) break;
+    if (!row.fields[column].empty()) question.choices.push_back(row.fields[column]);
+  }
+  const std::string& answer = row.fields[table.column("answer")];
+  const bool letter = answer.size() == 1 && answer[0] >= 'A' && answer[0] <= 'Z';
+  if (!letter) {
+    throw Error(ErrorKind::input, where + ": answer: expected a letter, got \"" +
+                                      printable(answer.substr(0, 40)) + "\"");
+  }
+  question.answer = answer[0] - 'A';
+  check_choices(question.choices, question.answer, where);
+  question.answer_text = question.choices[question.answer];
+}
+
+Dataset read_table(const fs::path& path, char separator, const DatasetOptions& options) {
+  const DelimitedTable table = read_delimited(path, separator);
+  const int index = table.column("index"), image = table.column("image"),
+            image_path = table.column("image_path"), category = table.column("category");
+  const bool has_choices = table.column("A") >= 0 && table.column("answer") >= 0;
+  if (index < 0 || (image < 0 && image_path < 0)) {
+    throw Error(ErrorKind::input,
+                path.string() + ":1: expected columns index and image (or image_path)");
+  }
+  Dataset dataset;
+  dataset.source = path;
+  std::unordered_map<std::string, std::size_t> rows;
+  for (const DelimitedRow& row : table.rows) {
+    const std::string where = path.string() + ":" + std::to_string(row.line);
+    Item item;
+    item.id = row.fields[index];
+    if (image >= 0) {
+      read_image_cell(row.fields[image], item, rows, dataset.items);
+    } else {
+      item.image = resolve_image(path.parent_path(), row.fields[image_path],
+                                 options.allow_outside, where);
+    }
+    if (has_choices) {
+      Question question;
+      question.id = item.id + ":choice";
+      question.item_id = item.id;
+      read_choice_columns(table, row, where, question);
+      if (category < 0) item.category = question.answer_text;
+      dataset.questions.push_back(std::move(question));
+    }
+    if (category >= 0) item.category = row.fields[category];
+    rows.emplace(item.id, dataset.items.size());
+    dataset.items.push_back(std::move(item));
+  }
+  return dataset;
+}
+
+bool has_image_name(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* known : {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}) {
+    if (extension == known) return true;
+  }
+  return false;
+}
+
+Dataset read_folder(const fs::path& path) {
+  Dataset dataset;
+  dataset.source = path;
+  std::vector<fs::path> files;
+  // Links to folders are not followed: a loop would never end.
+  for (auto it = fs::recursive_directory_iterator(
+           path, fs::directory_options::skip_permission_denied);
+       it != fs::recursive_directory_iterator(); ++it) {
+    if (has_image_name(it->path()) && !it->is_directory()) files.push_back(it->path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    const fs::path relative = file.lexically_relative(path);
+    Item item;
+    item.id = relative.generic_string();
+    item.image = file;
+    if (relative.has_parent_path()) item.category = relative.begin()->string();
+    dataset.items.push_back(std::move(item));
+  }
+  return dataset;
+}
+
+}  // namespace
+
+Dataset read_dataset(const fs::path& path, const DatasetOptions& options) {
+  std::error_code code;
+  if (!fs::exists(path, code)) {
+    throw Error(ErrorKind::input, path.string() + ": no such file or folder");
+  }
+  const std::string extension = path.extension().string();
+  Dataset dataset;
+  if (fs::is_directory(path)) {
+    // A folder made by us holds a manifest; a plain one holds a sub-folder per class.
+    const fs::path manifest = path / "items.jsonl";
+    if (fs::exists(manifest, code)) return read_dataset(manifest, options);
+    dataset = read_folder(path);
+  } else if (extension == ".jsonl" || extension == ".json") {
+    dataset = read_json_lines(path, options);
+  } else if (extension == ".tsv" || extension == ".csv") {
+    dataset = read_table(path, extension == ".tsv" ? '\t' : ',', options);
+  } else {
+    throw Error(ErrorKind::input,
+                path.string() + ": expected a folder, .jsonl, .tsv or .csv");
+  }
+  if (dataset.items.empty()) {
+    throw Error(ErrorKind::input, path.string() + ": expected images, got 0 items");
+  }
+  check_ids(dataset);
+
+  fs::path questions = options.questions;
+  if (questions.empty()) {
+    const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+    if (fs::exists(folder / "questions.jsonl", code)) questions = folder / "questions.jsonl";
+  }
+  if (!questions.empty()) {
+    std::vector<Question> read = read_questions(questions);
+    dataset.questions.insert(dataset.questions.end(), std::make_move_iterator(read.begin()),
+                             std::make_move_iterator(read.end()));
+    check_questions(dataset, questions);
+  }
+  return dataset;
+}
+
+}  // namespace probe

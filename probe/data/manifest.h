@@ -1,0 +1,31 @@
+// Datasets in the three shapes of DESIGN.md section 6: a JSON Lines manifest, a TSV as
+// VLMEvalKit writes it, and a folder with one sub-folder per class.
+#pragma once
+
+#include <filesystem>
+
+#include "probe/core/item.h"
+
+namespace probe {
+
+struct DatasetOptions {
+  std::filesystem::path questions;  // empty: "questions.jsonl" beside the manifest, if any
+  bool allow_outside = false;       // image paths may leave the manifest's folder
+};
+
+// Reads `path` by what it is: folder, *.jsonl / *.json, *.tsv, *.csv.
+//
+// JSON Lines: {"id","image","category","condition","original_id","attribute",
+//   "choices","answer"}; only id and image are required, others are refused. With
+//   choices, an item carries its own choice question, called "<id>:choice".
+// TSV / CSV: columns index, image (base64, the index of an earlier row, or a path) or
+//   image_path, question, A..D..., answer (a letter), category. The answer's text
+//   becomes the category if there is no such column.
+// Folder: one sub-folder per class, in name order; files that are not images by name
+//   are passed over.
+//
+// Throws Error(input) with file and line: unknown or missing field, wrong type, duplicate
+// id, answer out of range, equal choices, path outside the folder, no items.
+Dataset read_dataset(const std::filesystem::path& path, const DatasetOptions& options);
+
+}  // namespace probe

@@ -1,0 +1,43 @@
+// Embedding files: HDF5 as FORMAT.md lays down.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "probe/core/embedding_set.h"
+
+namespace probe {
+
+enum class StoredType { float32, float16 };
+
+struct WriteOptions {
+  StoredType type = StoredType::float32;
+};
+
+// Writes beside the target, flushes to disk and renames. Throws Error(io) with the
+// system's reason (an earlier file of that name is then untouched), Error(input) if
+// sizes disagree or a value is not finite or overflows float16.
+void write_embedding_file(const EmbeddingSet& set, const std::filesystem::path& path,
+                          const WriteOptions& options);
+
+// What to load; a large file is not read whole for a part of it.
+struct ReadOptions {
+  bool embedding = true;
+  bool mean_tokens = true;
+  bool tokens = false;
+  bool text = true;
+};
+
+// Reads and checks. The file is untrusted: types, ranks and sizes are checked against
+// each other and against the file's length before memory is asked for; external and
+// soft links are refused. Throws Error(input) or Error(io): "<file>:<object>: expected
+// ..., got ...".
+EmbeddingSet read_embedding_file(const std::filesystem::path& path, const ReadOptions& options);
+
+// True if the first bytes are those of an HDF5 file.
+bool is_hdf5_file(const std::filesystem::path& path);
+
+// Library version, e.g. "1.10.8".
+std::string hdf5_version();
+
+}  // namespace probe

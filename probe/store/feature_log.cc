@@ -1,0 +1,219 @@
+#include "probe/store/feature_log.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "probe/core/error.h"
+
+namespace probe {
+namespace {
+
+using Key = std::array<std::uint8_t, 32>;
+
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    std::size_t hash;  // the keys are SHA-256: any eight bytes are uniform
+    std::memcpy(&hash, key.data(), sizeof(hash));
+    return hash;
+  }
+};
+
+Key parse_key(const std::string& hex) {
+  const auto digit = [&](char c) -> int {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    throw Error(ErrorKind::input, "feature log: expected a key of 64 hex digits");
+  };
+  if (hex.size() != 64) {
+    throw Error(ErrorKind::input, "feature log: expected a key of 64 hex digits");
+  }
+  Key key{};
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    key[i] = static_cast<std::uint8_t>(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+  }
+  return key;
+}
+
+}  // namespace
+
+struct FeatureLog::State {
+  std::filesystem::path path;
+  int fd = -1;
+  std::size_t width = 0;
+  off_t header_bytes = 0;
+  std::unordered_map<Key, std::size_t, KeyHash> rows;
+  std::size_t count = 0;  // records in the file
+  std::vector<std::uint8_t> record;
+
+  ~State() {
+    if (fd >= 0) ::close(fd);
+  }
+
+  std::size_t record_bytes() const { return 32 + 4 * width + 4; }
+
+  [[noreturn]] void fail(const char* what) const {
+    throw Error(ErrorKind::io, path.string() + ": cannot " + what + ": " +
+                                   std::strerror(errno) + " (" + std::to_string(count) +
+                                   " rows are safely written)");
+  }
+
+  void write_at_end(const std::uint8_t* data, std::size_t bytes) {
+    while (bytes > 0) {
+      const ssize_t written = ::write(fd, data, bytes);
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        fail("write");
+      }
+      data += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  }
+
+  bool read_at(off_t offset, std::uint8_t* data, std::size_t bytes) const {
+    while (bytes > 0) {
+      const ssize_t got = ::pread(fd, data, bytes, offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      data += got;
+      offset += got;
+      bytes -= static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+
+  void lock(bool wait) {
+    while (::flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == EWOULDBLOCK) {
+        throw Error(ErrorKind::io, path.string() +
+                                       ": another process has it open; wait for it to end "
+                                       "or choose another output");
+      }
+      fail("lock");
+    }
+  }
+
+  // The header line, or "" if the file holds no whole one.
+  std::string read_header() {
+    std::string header(1 << 16, '\0');
+    const ssize_t got = ::pread(fd, header.data(), header.size(), 0);
+    if (got < 0) fail("read");
+    header.resize(static_cast<std::size_t>(got));
+    const std::size_t end = header.find('\n');
+    if (end == std::string::npos) return "";
+    header_bytes = static_cast<off_t>(end) + 1;
+    return header.substr(0, end);
+  }
+
+  void scan() {
+    record.resize(record_bytes());
+    off_t offset = header_bytes;
+    while (read_at(offset, record.data(), record.size())) {
+      std::uint32_t stored;
+      std::memcpy(&stored, record.data() + record.size() - 4, 4);
+      if (stored != ::crc32(0, record.data(), static_cast<uInt>(record.size() - 4))) break;
+      Key key;
+      std::memcpy(key.data(), record.data(), key.size());
+      rows.emplace(key, count);
+      ++count;
+      offset += static_cast<off_t>(record.size());
+    }
+    if (::ftruncate(fd, offset) != 0) fail("cut the torn end");
+    if (::lseek(fd, offset, SEEK_SET) < 0) fail("seek");
+  }
+};
+
+FeatureLog::FeatureLog(const std::filesystem::path& path, const std::string& identity,
+                       std::size_t width, bool wait_for_lock)
+    : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.path = path;
+  state.width = width;
+  while (true) {
+    state.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (state.fd < 0) state.fail("open for writing");
+    state.lock(wait_for_lock);
+    // The former owner may have deleted the file while we waited for its lock.
+    struct stat ours {}, named {};
+    if (::fstat(state.fd, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
+        ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
+      break;
+    }
+    ::close(state.fd);
+  }
+  const std::string header =
+      nlohmann::json{{"format", "probe-feature-log"}, {"version", 1}, {"width", width},
+                     {"identity", identity}}
+          .dump();
+  const std::string found = state.read_header();
+  if (found.empty()) {
+    if (::ftruncate(state.fd, 0) != 0 || ::lseek(state.fd, 0, SEEK_SET) < 0) state.fail("write");
+    const std::string line = header + "\n";
+    state.write_at_end(reinterpret_cast<const std::uint8_t*>(line.data()), line.size());
+    state.header_bytes = static_cast<off_t>(line.size());
+    state.record.resize(state.record_bytes());
+  } else if (found != header) {
+    throw Error(ErrorKind::input,
+                path.string() +
+                    ": holds vectors of another encoder, bundle or option; delete it (or use "
+                    "--restart) to begin anew");
+  } else {
+    state.scan();
+  }
+}
+
+FeatureLog::~FeatureLog() = default;
+
+std::size_t FeatureLog::size() const { return state_->rows.size(); }
+
+bool FeatureLog::contains(const std::string& key_hex) const {
+  return state_->rows.contains(parse_key(key_hex));
+}
+
+bool FeatureLog::find(const std::string& key_hex, std::span<float> out) const {
+  const State& state = *state_;
+  const auto it = state.rows.find(parse_key(key_hex));
+  if (it == state.rows.end()) return false;
+  const off_t offset = state.header_bytes +
+                       static_cast<off_t>(it->second * state.record_bytes() + 32);
+  if (!state.read_at(offset, reinterpret_cast<std::uint8_t*>(out.data()), 4 * state.width)) {
+    state.fail("read");
+  }
+  return true;
+}
+
+void FeatureLog::append(const std::string& key_hex, std::span<const float> vector) {
+  State& state = *state_;
+  const Key key = parse_key(key_hex);
+  if (state.rows.contains(key)) return;
+  std::uint8_t* record = state.record.data();
+  std::memcpy(record, key.data(), 32);
+  std::memcpy(record + 32, vector.data(), 4 * state.width);
+  const auto checksum =
+      static_cast<std::uint32_t>(::crc32(0, record, static_cast<uInt>(32 + 4 * state.width)));
+  std::memcpy(record + 32 + 4 * state.width, &checksum, 4);
+  state.write_at_end(record, state.record.size());
+  state.rows.emplace(key, state.count);
+  ++state.count;
+}
+
+void FeatureLog::flush() {
+  if (::fsync(state_->fd) != 0 && errno != EINVAL) state_->fail("flush");
+}
+
+void FeatureLog::remove() {
+  ::unlink(state_->path.c_str());
+  state_.reset();
+}
+
+}  // namespace probe

@@ -1,0 +1,51 @@
+// An append-only file of vectors by key, which survives being killed at any moment.
+//
+// Used twice: as the part file of a running `embed`, and as the cache that lets
+// `zeroshot` and `match` reuse vectors. Layout: a line of JSON (identity and width), then
+// records: key (32 bytes), `width` floats, CRC-32 (zlib) of both. Opening reads all
+// records and cuts the file at the first that is torn.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace probe {
+
+class FeatureLog {
+ public:
+  // Opens or creates. The file is locked for this process.
+  //   identity: whatever fixed the vectors; a log of another identity is never mixed in.
+  //   width: floats a record.
+  // Throws Error(io) if another process holds the lock and `wait_for_lock` is false or
+  // the file cannot be written, Error(input) if the log on disk has another identity.
+  FeatureLog(const std::filesystem::path& path, const std::string& identity, std::size_t width,
+             bool wait_for_lock);
+  ~FeatureLog();
+  FeatureLog(const FeatureLog&) = delete;
+  FeatureLog& operator=(const FeatureLog&) = delete;
+
+  std::size_t size() const;            // records
+  bool contains(const std::string& key_hex) const;
+
+  // Copies the vector of `key_hex` (64 hex digits) to `out`, which has `width` floats.
+  // False if there is none.
+  bool find(const std::string& key_hex, std::span<float> out) const;
+
+  // Appends one record. Throws Error(io): path, reason, how many records are safe.
+  void append(const std::string& key_hex, std::span<const float> vector);
+
+  // Forces the records to disk.
+  void flush();
+
+  // Deletes the file; the object must not be used afterwards.
+  void remove();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace probe
