@@ -46,6 +46,9 @@ class Encoder {
                                  std::vector<std::string>* warnings) = 0;
 };
 
+// What load_encoder runs on, e.g. "torchscript 2.13.0". Known without loading it.
+std::string runtime_name();
+
 // Verifies the hashes, loads only the towers that are needed, and runs one dummy
 // forward of each, so that a wrong export stops before data are read.
 // Throws Error(model) in one sentence: path, cause, what to do.

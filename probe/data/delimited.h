@@ -27,7 +27,4 @@ struct DelimitedTable {
 // quote that never closes, a column named twice, or a file without rows.
 DelimitedTable read_delimited(const std::filesystem::path& path, char separator);
 
-// One field as CSV, quoted only when needed.
-std::string csv_field(const std::string& value);
-
 }  // namespace probe

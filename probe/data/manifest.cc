@@ -184,9 +184,9 @@ Dataset read_folder(const fs::path& path) {
   for (const fs::path& file : files) {
     const fs::path relative = file.lexically_relative(path);
     Item item;
-    item.id = relative.generic_string();
+    item.id = printable(relative.generic_string());  // names may hold any bytes
     item.image = file;
-    if (relative.has_parent_path()) item.category = relative.begin()->string();
+    if (relative.has_parent_path()) item.category = printable(relative.begin()->string());
     dataset.items.push_back(std::move(item));
   }
   return dataset;

@@ -1,0 +1,104 @@
+#include "analysis/zero_shot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "probe/core/error.h"
+
+namespace probe {
+
+std::string fill_template(const std::string& prompt_template, const std::string& name) {
+  const std::size_t at = prompt_template.find("{}");
+  if (at == std::string::npos || prompt_template.find("{}", at + 2) != std::string::npos) {
+    throw Error(ErrorKind::usage, "template \"" + prompt_template +
+                                      "\": expected {} once, where the name goes");
+  }
+  return prompt_template.substr(0, at) + name + prompt_template.substr(at + 2);
+}
+
+TextClassifier average_prompts(const std::vector<std::string>& names, const RowMatrix& prompts,
+                               int templates) {
+  const auto count = static_cast<Eigen::Index>(names.size());
+  if (templates < 1 || prompts.rows() != count * templates) {
+    throw Error(ErrorKind::input, "prompts: expected " + std::to_string(count * templates) +
+                                      " rows, got " + std::to_string(prompts.rows()));
+  }
+  const RowMatrix unit = unit_rows(prompts);
+  RowMatrix means(count, prompts.cols());
+  for (Eigen::Index i = 0; i < count; ++i) {
+    means.row(i) = unit.middleRows(i * templates, templates).colwise().mean();
+  }
+  return {names, unit_rows(means)};
+}
+
+std::vector<ChoiceOutcome> score_choices(const std::vector<Question>& questions,
+                                         const std::map<std::string, int>& row_of,
+                                         const RowMatrix& images,
+                                         const TextClassifier& classifier) {
+  std::map<std::string, Eigen::Index> class_of;
+  for (std::size_t i = 0; i < classifier.names.size(); ++i) {
+    class_of.emplace(classifier.names[i], static_cast<Eigen::Index>(i));
+  }
+  const RowMatrix unit = unit_rows(images);
+  std::vector<ChoiceOutcome> outcomes;
+  for (const Question& question : questions) {
+    const auto row = row_of.find(question.item_id);
+    if (question.type != QuestionType::choice || row == row_of.end()) continue;
+    ChoiceOutcome outcome;
+    outcome.question_id = question.id;
+    outcome.item_id = question.item_id;
+    outcome.answer = question.answer;
+    for (const std::string& choice : question.choices) {
+      const auto text = classifier.vectors.row(class_of.at(choice));
+      outcome.cosines.push_back(unit.row(row->second).dot(text));
+    }
+    const auto best = std::max_element(outcome.cosines.begin(), outcome.cosines.end());
+    outcome.picked = static_cast<int>(best - outcome.cosines.begin());
+    outcome.tied = std::count(outcome.cosines.begin(), outcome.cosines.end(), *best) > 1;
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+std::vector<Accuracy> accuracy_by_shift(const std::vector<ChoiceOutcome>& outcomes) {
+  std::size_t shifts = 0;
+  for (const ChoiceOutcome& outcome : outcomes) {
+    shifts = std::max(shifts, outcome.cosines.size());
+  }
+  std::vector<Accuracy> accuracies(shifts);
+  for (const ChoiceOutcome& outcome : outcomes) {
+    const std::size_t c = outcome.cosines.size();
+    for (std::size_t s = 0; s < shifts; ++s) {
+      std::size_t picked = s % c;  // the choice shown at position 0
+      for (std::size_t p = 1; p < c; ++p) {
+        const std::size_t shown = (p + s) % c;
+        if (outcome.cosines[shown] > outcome.cosines[picked]) picked = shown;
+      }
+      accuracies[s].add(static_cast<int>(picked) == outcome.answer);
+    }
+  }
+  return accuracies;
+}
+
+std::vector<double> softmax_probabilities(const std::vector<float>& cosines, double scale) {
+  const double largest = *std::max_element(cosines.begin(), cosines.end());
+  std::vector<double> probabilities;
+  double sum = 0.0;
+  for (const float cosine : cosines) {
+    probabilities.push_back(std::exp(scale * (cosine - largest)));
+    sum += probabilities.back();
+  }
+  for (double& p : probabilities) p /= sum;
+  return probabilities;
+}
+
+std::vector<double> sigmoid_probabilities(const std::vector<float>& cosines, double scale,
+                                          double bias) {
+  std::vector<double> probabilities;
+  for (const float cosine : cosines) {
+    probabilities.push_back(1.0 / (1.0 + std::exp(-(scale * cosine + bias))));
+  }
+  return probabilities;
+}
+
+}  // namespace probe

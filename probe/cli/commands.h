@@ -1,0 +1,26 @@
+// The commands. Each declares its options on `app` and, once the line was parsed, runs:
+// the returned function gives the exit code, or throws Error.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace probe {
+
+using Command = std::function<int()>;
+
+// `command_line` is what the user typed, for provenance.
+Command add_encoders(CLI::App& app, const std::string& command_line);
+Command add_info(CLI::App& app, const std::string& command_line);
+Command add_verify(CLI::App& app, const std::string& command_line);
+Command add_embed(CLI::App& app, const std::string& command_line);
+Command add_zeroshot(CLI::App& app, const std::string& command_line);
+Command add_match(CLI::App& app, const std::string& command_line);
+Command add_compare(CLI::App& app, const std::string& command_line);
+Command add_export(CLI::App& app, const std::string& command_line);
+
+}  // namespace probe

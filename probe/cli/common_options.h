@@ -1,0 +1,57 @@
+// Options that several commands share, declared once.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "encoders/encoder.h"
+
+namespace CLI {
+class App;
+}
+
+namespace probe {
+
+// How results are shown.
+struct OutputOptions {
+  bool json = false;
+  bool quiet = false;               // nothing but results and errors
+  std::string format = "text";      // text, json, csv, markdown, latex
+  std::filesystem::path tables_dir;  // empty: do not write files
+};
+
+// Which encoder, and how it runs.
+struct EncoderArguments {
+  std::string encoder = "demo";
+  std::filesystem::path encoder_dir;
+  std::string device = "cpu";
+  std::string dtype = "float32";
+  std::string layer;
+  std::string pool = "patches";  // "patches" (no CLS) or "all"
+  int threads = 0;
+  int batch_size = 8;
+  std::string command_line;  // what the user typed, for provenance; set by run_cli
+};
+
+// Where images and questions come from.
+struct DataArguments {
+  std::filesystem::path data;       // dataset or embedding file
+  std::filesystem::path questions;
+  bool allow_outside = false;
+  bool fail_fast = false;
+  bool no_cache = false;
+};
+
+void add_output_options(CLI::App& command, OutputOptions& options);
+void add_encoder_options(CLI::App& command, EncoderArguments& options);
+void add_encoder_dir_option(CLI::App& command, std::filesystem::path& folder);
+void add_data_options(CLI::App& command, DataArguments& options);
+
+// Adds the last part of a command's help.
+void add_examples(CLI::App& command, const std::vector<std::string>& examples);
+
+EncoderOptions encoder_options(const EncoderArguments& arguments);
+
+}  // namespace probe

@@ -1,0 +1,237 @@
+#include "probe/cli/features.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "encoders/preprocess.h"
+#include "probe/cli/progress.h"
+#include "probe/core/error.h"
+#include "probe/core/sha256.h"
+#include "probe/core/utf8.h"
+#include "probe/store/embedding_file.h"
+
+namespace probe {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kFlushEvery = 512;  // records between two flushes to disk
+
+std::string pooling_name(const EncoderOptions& options) {
+  return options.include_prefix ? "mean of all tokens" : "mean of patch tokens";
+}
+
+}  // namespace
+
+LogPlace cache_place(bool no_cache) {
+  fs::path base;
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
+    base = xdg;
+  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    base = fs::path(home) / ".cache";
+  }
+  if (no_cache || base.empty()) return {};
+  return {base / "probe/embeddings", {}};
+}
+
+// What one call of embed_items knows of each item, by index.
+struct FeatureSource::Work {
+  std::vector<std::string> keys;      // content hash; empty: not readable
+  std::vector<std::string> reasons;   // why an item has no vector; empty: it has
+  std::map<std::string, std::string> bad_content;  // content hash -> reason
+  std::mutex log_mutex;               // the loader asks while the encoder appends
+  int unflushed = 0;
+};
+
+FeatureSource::FeatureSource(EncoderSpec spec, const EncoderArguments& arguments,
+                             bool keep_tokens, LogPlace place, bool quiet)
+    : spec_(std::move(spec)),
+      options_(encoder_options(arguments)),
+      command_line_(arguments.command_line),
+      layer_(find_layer(spec_, options_.layer)),
+      place_(std::move(place)),
+      quiet_(quiet) {
+  options_.layer = layer_.name;
+  options_.keep_tokens = keep_tokens;
+}
+
+FeatureSource::~FeatureSource() = default;
+
+Encoder& FeatureSource::tower(std::unique_ptr<Encoder>& slot, TowerChoice choice) {
+  if (!slot) slot = load_encoder(spec_, options_, choice);
+  return *slot;
+}
+
+std::string FeatureSource::identity() const {
+  const nlohmann::json fields = {{"bundle", spec_.bundle_sha256},
+                                 {"device", options_.device.substr(0, 4)},
+                                 {"dtype", options_.dtype},
+                                 {"layer", layer_.name},
+                                 {"pooling", pooling_name(options_)},
+                                 {"preprocess_version", kPreprocessVersion},
+                                 {"runtime", runtime_name()},
+                                 {"tokens", options_.keep_tokens}};
+  return fields.dump();
+}
+
+std::size_t FeatureSource::record_width() const {
+  std::size_t width = static_cast<std::size_t>(spec_.embedding_dim + layer_.width);
+  if (options_.keep_tokens) width += static_cast<std::size_t>(layer_.tokens) * layer_.width;
+  return width;
+}
+
+FeatureLog& FeatureSource::log() {
+  if (log_) return *log_;
+  const bool part = !place_.part_file.empty();
+  fs::path path = place_.part_file;
+  const bool temporary = !part && place_.folder.empty();
+  if (!part) {
+    fs::path folder = temporary ? fs::temp_directory_path() : place_.folder;
+    std::error_code code;
+    fs::create_directories(folder, code);
+    const std::string name = sha256_hex(identity()).substr(0, 16);
+    path = folder / (temporary ? "probe-" + std::to_string(::getpid()) + "-" + name + ".log"
+                               : name + ".log");
+  }
+  log_ = std::make_unique<FeatureLog>(path, identity(), record_width(), !part);
+  if (temporary) ::unlink(path.c_str());  // lives on until it is closed
+  return *log_;
+}
+
+void FeatureSource::encode_batch(const ImageBatch& batch, Work& work) {
+  const auto count = static_cast<int>(batch.items.size());
+  if (count == 0) return;
+  const ImageFeatures features = 
+      tower(image_tower_, {true, false}).encode_images(batch.pixels.data(), count);
+  std::vector<float> record(record_width());
+  const std::lock_guard lock(work.log_mutex);
+  for (int i = 0; i < count; ++i) {
+    auto out = record.begin();
+    for (const RowMatrix* part : {&features.embedding, &features.mean_tokens, &features.tokens}) {
+      if (part->cols() > 0) {
+        out = std::copy_n(part->row(i).data(), part->cols(), out);
+      }
+    }
+    const bool finite = Eigen::Map<const Eigen::VectorXf>(record.data(), std::ssize(record)).allFinite();
+    const std::string& key = batch.items[i].content_sha256;
+    if (finite) {
+      log_->append(key, record);
+    } else {
+      work.bad_content[key] = "the encoder gave NaN or infinity";
+    }
+  }
+  work.unflushed += count;
+  if (work.unflushed >= kFlushEvery) {
+    log_->flush();
+    work.unflushed = 0;
+  }
+}
+
+EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fail_fast,
+                                        std::vector<Failure>& failures) {
+  FeatureLog& features = log();
+  Work work;
+  work.keys.resize(items.size());
+  work.reasons.resize(items.size());
+  {
+    ImageLoader loader(items, spec_.image, options_.batch_size, [&](const std::string& key) {
+      const std::lock_guard lock(work.log_mutex);
+      return features.contains(key);
+    });
+    Progress progress("embedding with " + spec_.name, std::ssize(items), quiet_);
+    while (const auto batch = loader.next()) {
+      encode_batch(*batch, work);
+      for (const auto* part : {&batch->items, &batch->done}) {
+        for (const LoadedItem& item : *part) {
+          work.keys[item.index] = item.content_sha256;
+          work.reasons[item.index] = item.failure;
+          if (fail_fast && !item.failure.empty()) {
+            features.flush();
+            throw Error(ErrorKind::input,
+                        printable(items[item.index].id) + ": " + item.failure);
+          }
+        }
+        progress.advance(std::ssize(*part));
+      }
+    }
+  }
+  features.flush();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (const auto bad = work.bad_content.find(work.keys[i]); bad != work.bad_content.end()) {
+      work.reasons[i] = bad->second;
+    }
+    if (work.reasons[i].empty()) continue;
+    failures.push_back({items[i].id, items[i].image.string(), work.reasons[i]});
+    if (fail_fast) {
+      throw Error(ErrorKind::input, printable(items[i].id) + ": " + work.reasons[i]);
+    }
+  }
+  return collect(items, work);
+}
+
+EmbeddingSet FeatureSource::collect(const std::vector<Item>& items, const Work& work) {
+  EmbeddingSet set;
+  set.provenance = provenance();
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (work.reasons[i].empty()) rows.push_back(i);
+  }
+  const auto n = static_cast<Eigen::Index>(rows.size());
+  const Eigen::Index d = spec_.embedding_dim, w = layer_.width;
+  const Eigen::Index all = options_.keep_tokens ? Eigen::Index{layer_.tokens} * w : 0;
+  set.embedding.resize(n, d);
+  set.mean_tokens.resize(n, w);
+  set.tokens.resize(n, all);
+  set.token_count = options_.keep_tokens ? layer_.tokens : 0;
+  std::vector<float> record(record_width());
+  for (Eigen::Index r = 0; r < n; ++r) {
+    const Item& item = items[rows[r]];
+    log_->find(work.keys[rows[r]], record);
+    const Eigen::Map<const Eigen::RowVectorXf> values(record.data(), std::ssize(record));
+    set.embedding.row(r) = values.head(d);
+    set.mean_tokens.row(r) = values.segment(d, w);
+    if (all > 0) set.tokens.row(r) = values.tail(all);
+    set.items.id.push_back(item.id);
+    set.items.path.push_back(printable(item.image.string()));
+    set.items.category.push_back(item.category);
+    set.items.condition.push_back(item.condition);
+    set.items.original_id.push_back(item.original_id);
+    set.items.attribute.push_back(item.attribute);
+    set.items.content_sha256.push_back(work.keys[rows[r]]);
+  }
+  return set;
+}
+
+RowMatrix FeatureSource::embed_texts(const std::vector<std::string>& texts,
+                                     std::vector<std::string>& warnings) {
+  if (texts.empty()) return RowMatrix(0, spec_.embedding_dim);
+  return tower(text_tower_, {false, true}).encode_texts(texts, &warnings);
+}
+
+void FeatureSource::remove_log() {
+  if (log_) log_->remove();
+  log_.reset();
+}
+
+Provenance FeatureSource::provenance() const {
+  Provenance provenance;
+  provenance.encoder = spec_.name;
+  provenance.architecture = spec_.architecture;
+  provenance.bundle_sha256 = spec_.bundle_sha256;
+  provenance.preprocessing = preprocessing_json(spec_.image);
+  provenance.layer = layer_.name;
+  provenance.pooling = pooling_name(options_);
+  provenance.compute_dtype = options_.dtype;
+  provenance.runtime = runtime_name();
+  provenance.command_line = command_line_;
+  provenance.versions = {{"probe", PROBE_VERSION},
+                         {"torch", runtime_name().substr(runtime_name().find(' ') + 1)},
+                         {"hdf5", hdf5_version()}};
+  return provenance;
+}
+
+}  // namespace probe

@@ -1,0 +1,72 @@
+// Vectors of a dataset: taken from an embedding file, or computed, once, and kept in a
+// log (the cache of `zeroshot` and `match`, the part file of `embed`).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/table.h"
+#include "encoders/encoder.h"
+#include "probe/cli/common_options.h"
+#include "probe/cli/image_loader.h"
+#include "probe/core/embedding_set.h"
+#include "probe/core/item.h"
+#include "probe/store/feature_log.h"
+
+namespace probe {
+
+// Where finished vectors are kept while the program runs, and between runs.
+struct LogPlace {
+  std::filesystem::path folder;     // of the logs, one for each identity; or:
+  std::filesystem::path part_file;  // one log of this name, for `embed`
+};
+
+// ~/.cache/probe/embeddings (XDG_CACHE_HOME is honoured); with `no_cache`, or without a
+// home folder, both paths stay empty and nothing outlives the run.
+LogPlace cache_place(bool no_cache);
+
+// Runs one bundle. LibTorch is loaded at the first vector that is really missing.
+class FeatureSource {
+ public:
+  FeatureSource(EncoderSpec spec, const EncoderArguments& arguments, bool keep_tokens,
+                LogPlace place, bool quiet);
+  ~FeatureSource();
+
+  const EncoderSpec& spec() const { return spec_; }
+
+  // Vectors of the items that can be read, in their order; the others are appended to
+  // `failures`, or thrown as Error(input) if `fail_fast`.
+  EmbeddingSet embed_items(const std::vector<Item>& items, bool fail_fast,
+                           std::vector<Failure>& failures);
+
+  // Raw embeddings [m, d]. Texts the tower does not know are reported in `warnings`.
+  RowMatrix embed_texts(const std::vector<std::string>& texts,
+                        std::vector<std::string>& warnings);
+
+  // Deletes the image log: its content is safe elsewhere.
+  void remove_log();
+
+  Provenance provenance() const;
+
+ private:
+  struct Work;  // of one call of embed_items
+  Encoder& tower(std::unique_ptr<Encoder>& slot, TowerChoice choice);
+  FeatureLog& log();
+  std::string identity() const;
+  std::size_t record_width() const;
+  void encode_batch(const ImageBatch& batch, Work& work);
+  EmbeddingSet collect(const std::vector<Item>& items, const Work& work);
+
+  EncoderSpec spec_;
+  EncoderOptions options_;
+  std::string command_line_;
+  LayerSpec layer_;
+  LogPlace place_;
+  bool quiet_;
+  std::unique_ptr<Encoder> image_tower_, text_tower_;  // each loaded when first needed
+  std::unique_ptr<FeatureLog> log_;
+};
+
+}  // namespace probe

@@ -1,0 +1,161 @@
+#include "probe/cli/vectors.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "analysis/zero_shot.h"
+#include "encoders/bundle_search.h"
+#include "probe/cli/encoder_choice.h"
+#include "probe/core/error.h"
+#include "probe/core/utf8.h"
+#include "probe/data/manifest.h"
+#include "probe/data/questions.h"
+#include "probe/store/embedding_file.h"
+
+namespace probe {
+namespace fs = std::filesystem;
+namespace {
+
+// The bundle that made a file, if it is here with the same hash.
+std::unique_ptr<FeatureSource> source_of_file(const Provenance& provenance,
+                                              EncoderArguments arguments, bool encoder_given,
+                                              const fs::path& file, bool quiet) {
+  if (!encoder_given) arguments.encoder = provenance.encoder;
+  EncoderSpec spec;
+  try {
+    spec = choose_encoder(arguments, true);
+  } catch (const Error&) {
+    if (encoder_given) throw;
+    return nullptr;
+  }
+  if (spec.bundle_sha256 != provenance.bundle_sha256) {
+    if (!encoder_given) return nullptr;
+    throw Error(ErrorKind::input, file.string() + ": expected vectors of encoder " + spec.name +
+                                      " (bundle " + spec.bundle_sha256.substr(0, 12) +
+                                      "), got those of " + printable(provenance.encoder) +
+                                      " (bundle " + printable(provenance.bundle_sha256.substr(0, 12)) +
+                                      ")");
+  }
+  arguments.layer = provenance.layer;
+  return std::make_unique<FeatureSource>(std::move(spec), arguments, false, LogPlace{}, quiet);
+}
+
+std::vector<Question> questions_of_file(const DataArguments& data, const ItemColumns& items) {
+  fs::path path = data.questions;
+  std::error_code code;
+  if (path.empty()) {
+    path = data.data.parent_path() / "questions.jsonl";
+    if (!fs::exists(path, code)) return {};
+  }
+  std::vector<Question> questions = read_questions(path);
+  const std::map<std::string, int> rows = row_by_id(items);
+  std::size_t known = 0;
+  for (const Question& question : questions) known += rows.contains(question.item_id) ? 1 : 0;
+  if (known == 0) {
+    throw Error(ErrorKind::input, path.string() + ": none of its " +
+                                      std::to_string(questions.size()) +
+                                      " questions asks about an item of " + data.data.string());
+  }
+  return questions;
+}
+
+}  // namespace
+
+Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
+                     bool encoder_given, bool quiet) {
+  Vectors vectors;
+  if (is_hdf5_file(data.data) || data.data.extension() == ".h5" ||
+      data.data.extension() == ".hdf5") {
+    vectors.set = read_embedding_file(data.data, {});
+    vectors.source =
+        source_of_file(vectors.set.provenance, encoder, encoder_given, data.data, quiet);
+    vectors.questions = questions_of_file(data, vectors.set.items);
+    return vectors;
+  }
+  EncoderSpec spec = choose_encoder(encoder, quiet);  // before the data are read
+  Dataset dataset = read_dataset(data.data, {data.questions, data.allow_outside});
+  vectors.source = std::make_unique<FeatureSource>(std::move(spec), encoder, false,
+                                                   cache_place(data.no_cache), quiet);
+  vectors.set = vectors.source->embed_items(dataset.items, data.fail_fast, vectors.failures);
+  vectors.questions = std::move(dataset.questions);
+  if (vectors.set.items.size() == 0) {
+    throw Error(ErrorKind::input, data.data.string() + ": none of its " +
+                                      std::to_string(dataset.items.size()) +
+                                      " images could be used; the first: " +
+                                      printable(vectors.failures.front().id) + ": " +
+                                      vectors.failures.front().reason);
+  }
+  return vectors;
+}
+
+std::vector<std::string> choose_templates(const Vectors& vectors,
+                                          const std::vector<std::string>& given) {
+  if (!given.empty()) return given;
+  if (vectors.source) return vectors.source->spec().templates;
+  throw Error(ErrorKind::usage, "--template: expected one, since the bundle of encoder " +
+                                    printable(vectors.set.provenance.encoder) +
+                                    " is not here to name its default");
+}
+
+RowMatrix prompt_vectors(Vectors& vectors, const std::vector<std::string>& prompts) {
+  std::map<std::string, Eigen::Index> stored;
+  for (std::size_t i = 0; i < vectors.set.prompts.size(); ++i) {
+    stored.emplace(vectors.set.prompts[i], static_cast<Eigen::Index>(i));
+  }
+  RowMatrix rows(static_cast<Eigen::Index>(prompts.size()), vectors.set.text_embedding.cols());
+  bool all = true;
+  for (std::size_t i = 0; i < prompts.size() && all; ++i) {
+    const auto it = stored.find(prompts[i]);
+    all = it != stored.end();
+    if (all) rows.row(static_cast<Eigen::Index>(i)) = vectors.set.text_embedding.row(it->second);
+  }
+  if (all) return rows;
+  if (!vectors.source) {
+    throw Error(ErrorKind::input, "the embedding file lacks some of the " +
+                                      std::to_string(prompts.size()) +
+                                      " prompts, and the bundle of encoder " +
+                                      printable(vectors.set.provenance.encoder) +
+                                      " (" + printable(vectors.set.provenance.bundle_sha256.substr(0, 12)) +
+                                      ") is not here to embed them");
+  }
+  return vectors.source->embed_texts(prompts, vectors.warnings);
+}
+
+std::vector<std::string> all_prompts(const std::vector<std::string>& names,
+                                     const std::vector<std::string>& templates) {
+  std::vector<std::string> prompts;
+  for (const std::string& name : names) {
+    for (const std::string& words : templates) prompts.push_back(fill_template(words, name));
+  }
+  return prompts;
+}
+
+std::vector<std::string> choice_names(const std::vector<Question>& questions) {
+  std::set<std::string> names;
+  for (const Question& question : questions) {
+    names.insert(question.choices.begin(), question.choices.end());
+  }
+  names.erase(kNoneOfThese);
+  return {names.begin(), names.end()};
+}
+
+std::map<std::string, int> row_by_id(const ItemColumns& items) {
+  std::map<std::string, int> rows;
+  for (std::size_t i = 0; i < items.size(); ++i) rows.emplace(items.id[i], static_cast<int>(i));
+  return rows;
+}
+
+std::map<std::string, std::string> report_provenance(const Provenance& provenance) {
+  return {{"encoder", provenance.encoder},
+          {"architecture", provenance.architecture},
+          {"bundle_sha256", provenance.bundle_sha256},
+          {"preprocessing", provenance.preprocessing},
+          {"layer", provenance.layer},
+          {"pooling", provenance.pooling},
+          {"compute_dtype", provenance.compute_dtype},
+          {"runtime", provenance.runtime},
+          {"versions", nlohmann::json(provenance.versions).dump()},
+          {"embedded_by", provenance.command_line}};
+}
+
+}  // namespace probe

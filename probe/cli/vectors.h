@@ -1,0 +1,50 @@
+// What `zeroshot`, `match` and `compare` start from: vectors and questions, whether they
+// come from a dataset or from an embedding file.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probe/cli/features.h"
+
+namespace probe {
+
+struct Vectors {
+  EmbeddingSet set;
+  std::vector<Question> questions;
+  std::vector<Failure> failures;        // items that could not be read
+  std::vector<std::string> warnings;
+  std::unique_ptr<FeatureSource> source;  // null: the bundle of an embedding file is not here
+};
+
+// Reads an embedding file, or embeds the dataset (what the cache lacks).
+// `encoder_given`: the user named the encoder; an embedding file of another one is then
+// refused with Error(input).
+Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
+                     bool encoder_given, bool quiet);
+
+// Templates to use: those given, else the bundle's.
+// Throws Error(usage) if neither is known.
+std::vector<std::string> choose_templates(const Vectors& vectors,
+                                          const std::vector<std::string>& given);
+
+// Raw embeddings of the prompts, from the file if it has them all, else from the text
+// tower. Throws Error(input) if neither can give them.
+RowMatrix prompt_vectors(Vectors& vectors, const std::vector<std::string>& prompts);
+
+// Every name once, filled into every template; a name's prompts stand together.
+std::vector<std::string> all_prompts(const std::vector<std::string>& names,
+                                     const std::vector<std::string>& templates);
+
+// Names that occur as choices of these questions, sorted, without kNoneOfThese.
+std::vector<std::string> choice_names(const std::vector<Question>& questions);
+
+// Item id -> row.
+std::map<std::string, int> row_by_id(const ItemColumns& items);
+
+// Provenance as a report shows it.
+std::map<std::string, std::string> report_provenance(const Provenance& provenance);
+
+}  // namespace probe
