@@ -142,7 +142,7 @@ class TorchscriptEncoder final : public Encoder {
     try {
       const auto ids = nlohmann::json::parse(read_file(path, 64 << 20))
                            .get<std::vector<std::int64_t>>();
-      known_ids_.emplace(ids.begin(), ids.end());
+      known_ids_.insert(ids.begin(), ids.end());
     } catch (const nlohmann::json::exception&) {
       throw Error(ErrorKind::model, path.string() + ": expected a JSON list of token ids");
     }

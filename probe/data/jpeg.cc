@@ -8,6 +8,8 @@
 
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 #include "probe/core/error.h"
 
 namespace probe {
@@ -18,7 +20,13 @@ struct JpegErrors {
   jpeg_error_mgr manager;
   std::jmp_buf escape;
   char message[JMSG_LENGTH_MAX] = {};
+  bool data_ended = false;  // an end mark was made up
 };
+
+[[noreturn]] void stop_at_end(JpegErrors* errors) {
+  std::snprintf(errors->message, sizeof(errors->message), "the data end early");
+  std::longjmp(errors->escape, 1);
+}
 
 void on_error(j_common_ptr info) {
   auto* errors = reinterpret_cast<JpegErrors*>(info->err);
@@ -26,21 +34,33 @@ void on_error(j_common_ptr info) {
   std::longjmp(errors->escape, 1);
 }
 
-void on_message(j_common_ptr, int) {}
+// A warning that the entropy decoder met a mark where it needed bits; when that mark is
+// the one we made up, picture data are missing.
+void on_message(j_common_ptr info, int level) {
+  auto* errors = reinterpret_cast<JpegErrors*>(info->err);
+  if (level < 0 && info->err->msg_code == JWRN_HIT_MARKER && errors->data_ended) {
+    stop_at_end(errors);
+  }
+}
 
 void on_source_start(j_decompress_ptr) {}
 
-// The default source pads missing data with end marks; ours stops. libjpeg asks for
-// more only when it needs it, so a picture that is whole but lacks the end mark passes.
+// At the end of the data an end mark is made up, as libjpeg's own source does: it reads a
+// few bytes ahead, so a picture that only lacks its end mark must get past this point.
 boolean on_data_end(j_decompress_ptr info) {
+  static const JOCTET kEndMark[2] = {0xFF, JPEG_EOI};
   auto* errors = reinterpret_cast<JpegErrors*>(info->err);
-  std::snprintf(errors->message, sizeof(errors->message), "the data end early");
-  std::longjmp(errors->escape, 1);
+  errors->data_ended = true;
+  info->src->next_input_byte = kEndMark;
+  info->src->bytes_in_buffer = 2;
+  return TRUE;
 }
 
 void on_skip(j_decompress_ptr info, long count) {
   if (count <= 0) return;
-  if (static_cast<std::size_t>(count) > info->src->bytes_in_buffer) on_data_end(info);
+  if (static_cast<std::size_t>(count) > info->src->bytes_in_buffer) {
+    stop_at_end(reinterpret_cast<JpegErrors*>(info->err));
+  }
   info->src->next_input_byte += count;
   info->src->bytes_in_buffer -= static_cast<std::size_t>(count);
 }
@@ -58,6 +78,18 @@ void cmyk_row_to_rgb(const std::uint8_t* cmyk, int width, std::uint8_t* rgb) {
       rgb[channel] = static_cast<std::uint8_t>(paper - ((product + (product >> 8)) >> 8));
     }
   }
+}
+
+// True if a progressive picture lacks scans: some coefficient was never sent, or not to
+// its last bit.
+bool lacks_scans(const jpeg_decompress_struct& info) {
+  if (info.progressive_mode == FALSE || info.coef_bits == nullptr) return false;
+  for (int component = 0; component < info.num_components; ++component) {
+    for (int k = 0; k < DCTSIZE2; ++k) {
+      if (info.coef_bits[component][k] != 0) return true;
+    }
+  }
+  return false;
 }
 
 // Everything that must survive the jump lives outside the function that sets it.
@@ -90,6 +122,7 @@ struct JpegDecoder {
     info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
     info.dct_method = JDCT_ISLOW;
     jpeg_start_decompress(&info);
+    if (errors.data_ended && lacks_scans(info)) stop_at_end(&errors);
     image.width = static_cast<int>(info.output_width);
     image.height = static_cast<int>(info.output_height);
     image.pixels.resize(std::size_t{3} * info.output_width * info.output_height);

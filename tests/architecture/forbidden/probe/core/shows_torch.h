@@ -1,0 +1,2 @@
+// Must be refused: a public header shows LibTorch.
+#include <torch/script.h>
