@@ -1,0 +1,58 @@
+#include "encoders/clip_words.h"
+
+#include <cstddef>
+#include <string_view>
+
+#include "encoders/unicode_text.h"
+
+namespace probe {
+namespace {
+
+constexpr char32_t kLongS = 0x017F;
+constexpr char32_t kIotaBelow = 0x0345;  // its case fold is a letter, it is a mark
+
+constexpr std::u32string_view kFixedWords[] = {
+    U"<|startoftext|>", U"<|endoftext|>", U"'s", U"'t", U"'re", U"'ve", U"'m", U"'ll", U"'d"};
+
+char32_t fold(char32_t c) {
+  if (c >= U'A' && c <= U'Z') return c + 32;
+  return c == kLongS ? U's' : c;
+}
+
+// Length of the fixed word at text[at], 0 if there is none.
+std::size_t fixed_word(const std::u32string& text, std::size_t at) {
+  for (const std::u32string_view word : kFixedWords) {
+    if (text.size() - at < word.size()) continue;
+    std::size_t i = 0;
+    while (i < word.size() && fold(text[at + i]) == word[i]) ++i;
+    if (i == word.size()) return i;
+  }
+  return 0;
+}
+
+bool is_other(char32_t c) {
+  return c != kIotaBelow && !is_white_space(c) && !is_letter(c) && !is_number(c);
+}
+
+}  // namespace
+
+std::vector<std::u32string> split_clip_words(const std::u32string& text) {
+  std::vector<std::u32string> words;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i + fixed_word(text, i);
+    if (end > i) {
+      // found
+    } else if (is_letter(text[i])) {
+      while (end < text.size() && is_letter(text[end])) ++end;
+    } else if (is_number(text[i])) {
+      ++end;
+    } else {
+      while (end < text.size() && is_other(text[end])) ++end;
+    }
+    if (end > i) words.push_back(text.substr(i, end - i));
+    i = end > i ? end : i + 1;
+  }
+  return words;
+}
+
+}  // namespace probe
