@@ -1,12 +1,33 @@
 #include "encoders/clip_words.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "encoders/unicode_text.h"
 
 namespace probe {
 namespace {
+namespace clip {
+
+struct CodeRange {
+  char32_t first, last;
+};
+
+#include "encoders/letter_ranges.inc"
+
+bool contains(std::span<const CodeRange> ranges, char32_t c) {
+  const auto found =
+      std::lower_bound(ranges.begin(), ranges.end(), c,
+                       [](const CodeRange& range, char32_t code) { return range.last < code; });
+  return found != ranges.end() && found->first <= c;
+}
+
+bool is_letter(char32_t c) { return contains(kLetterRanges, c); }
+bool is_number(char32_t c) { return contains(kNumberRanges, c); }
+
+}  // namespace clip
 
 constexpr char32_t kLongS = 0x017F;
 constexpr char32_t kIotaBelow = 0x0345;  // its case fold is a letter, it is a mark
@@ -31,7 +52,7 @@ std::size_t fixed_word(const std::u32string& text, std::size_t at) {
 }
 
 bool is_other(char32_t c) {
-  return c != kIotaBelow && !is_white_space(c) && !is_letter(c) && !is_number(c);
+  return c != kIotaBelow && !is_white_space(c) && !clip::is_letter(c) && !clip::is_number(c);
 }
 
 }  // namespace
@@ -42,9 +63,9 @@ std::vector<std::u32string> split_clip_words(const std::u32string& text) {
     std::size_t end = i + fixed_word(text, i);
     if (end > i) {
       // found
-    } else if (is_letter(text[i])) {
-      while (end < text.size() && is_letter(text[end])) ++end;
-    } else if (is_number(text[i])) {
+    } else if (clip::is_letter(text[i])) {
+      while (end < text.size() && clip::is_letter(text[end])) ++end;
+    } else if (clip::is_number(text[i])) {
       ++end;
     } else {
       while (end < text.size() && is_other(text[end])) ++end;
