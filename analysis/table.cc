@@ -176,9 +176,10 @@ std::string render_text(const Table& table) {
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     if (r == 0) {
-      text += " ";
-      for (const std::size_t width : widths) text += " " + std::string(width, '-') + " ";
-      text += "\n";
+      std::string rule = " ";
+      for (const std::size_t width : widths) rule += " " + std::string(width, '-') + " ";
+      rule.back() = '\n';
+      text += rule;
     }
   }
   if (!table.note.empty()) text += "  " + table.note + "\n";

@@ -191,9 +191,8 @@ std::string read_attribute(hid_t object, const std::string& name, const std::str
     fail(where, "attribute \"" + name + "\": expected a string");
   }
   if (H5Tis_variable_str(found.id()) > 0) {
-    const Hdf5Handle type = string_type(where);
     char* value = nullptr;
-    check_hdf5(H5Aread(attribute.id(), type.id(), &value), where);
+    check_hdf5(H5Aread(attribute.id(), found.id(), &value), where);
     std::string text = value == nullptr ? "" : value;
     H5free_memory(value);
     return text;

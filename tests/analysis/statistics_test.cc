@@ -9,10 +9,10 @@ namespace {
 TEST(Wilson, AgreesWithStatsmodels) {
   Interval interval = wilson_interval({8, 10});
   EXPECT_NEAR(interval.low, 0.49016247153664183, 1e-9);
-  EXPECT_NEAR(interval.high, 0.943317820545256, 1e-9);
+  EXPECT_NEAR(interval.high, 0.9433178485456247, 1e-9);
   interval = wilson_interval({0, 10});
   EXPECT_NEAR(interval.low, 0.0, 1e-12);
-  EXPECT_NEAR(interval.high, 0.27753279964075415, 1e-9);
+  EXPECT_NEAR(interval.high, 0.27753279986288926, 1e-9);
   interval = wilson_interval({0, 0});
   EXPECT_EQ(interval.low, 0.0);
   EXPECT_EQ(interval.high, 1.0);

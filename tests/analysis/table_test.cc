@@ -22,7 +22,7 @@ TEST(Table, Text) {
   EXPECT_EQ(render_text(sample()),
             "Sample\n"
             "  name                     score %      p\n"
-            "  --------  ---------------------  -----\n"
+            "  --------  ----------------------  -----\n"
             "  a, \"b\"|<  12.5 [2.0, 47.0] (1/8)  0.125\n"
             "  c                        unknown      3\n");
 }

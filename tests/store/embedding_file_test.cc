@@ -232,7 +232,7 @@ TEST(Bugcase37, ChunkLayout) {
   const test::TempDir folder;
   EmbeddingSet set = sample();
   set.items = {};
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 4096; ++i) {
     set.items.id.push_back("item " + std::to_string(i));
     for (auto* column : {&set.items.path, &set.items.category, &set.items.condition,
                          &set.items.original_id, &set.items.attribute,
@@ -240,8 +240,8 @@ TEST(Bugcase37, ChunkLayout) {
       column->push_back("");
     }
   }
-  set.embedding = RowMatrix::Random(2000, 768);
-  set.mean_tokens = set.tokens = RowMatrix(2000, 0);
+  set.embedding = RowMatrix::Random(4096, 768);
+  set.mean_tokens = set.tokens = RowMatrix(4096, 0);
   set.token_count = 0;
   const auto path = folder.path() / "rows.h5";
   write_embedding_file(set, path, {});
@@ -252,7 +252,7 @@ TEST(Bugcase37, ChunkLayout) {
   EXPECT_EQ(chunk[1], 768u);
   EXPECT_EQ(chunk[0], 256u);
   H5Fclose(file);
-  EXPECT_LT(std::filesystem::file_size(path), 1.1 * 2000 * 768 * 4);
+  EXPECT_LT(std::filesystem::file_size(path), 1.1 * 4096 * 768 * 4);
 }
 
 }  // namespace
