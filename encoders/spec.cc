@@ -6,6 +6,8 @@
 #include <set>
 #include <system_error>
 
+#include <nlohmann/json.hpp>
+
 #include "encoders/preprocess.h"
 #include "encoders/strict_json.h"
 #include "probe/core/atomic_file.h"
@@ -15,13 +17,13 @@
 namespace probe {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kSpecFile = "encoder.json";
 constexpr std::size_t kMaxSpecBytes = std::size_t{16} << 20;
 constexpr int kMaxSide = 4096;
 constexpr const char* kLfsMark = "version https://git-lfs.github.com/spec/";
 constexpr const char* kLfsAdvice = "Git LFS pointer: run git lfs pull";
+
+std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 
 std::string read_name(StrictObject& root) {
   const std::string name = root.text("name");
@@ -36,10 +38,9 @@ std::string read_name(StrictObject& root) {
 std::map<std::string, std::string> read_source(StrictObject source) {
   std::map<std::string, std::string> result;
   for (const char* field : {"checkpoint", "revision", "weights_sha256", "exporter", "torch"}) {
-    const json& value = source.any(field, "a text or null");
-    if (value.is_null()) continue;
-    if (!value.is_string()) source.fail(field, "a text or null");
-    result[field] = value.get<std::string>();
+    if (const std::optional<std::string> value = source.text_or_null(field)) {
+      result[field] = *value;
+    }
   }
   source.finish();
   return result;
@@ -122,14 +123,12 @@ void read_image(StrictObject object, EncoderSpec& spec) {
   image.std = to_floats(object.numbers("std", 3, 1e-6, 1e6));
   spec.patch = static_cast<int>(object.integer("patch", 0, image.size));
   std::set<std::string> names;
-  std::size_t index = 0;
-  for (const json& entry : object.array("layers", 1, 1024)) {
-    const std::string where = "layers[" + std::to_string(index++) + "]";
-    spec.layers.push_back(
-        read_layer(StrictObject(entry, object.path(), object.name_of(where))));
-    if (!names.insert(spec.layers.back().name).second) {
-      object.fail(where + ".name", "a name no other layer has", spec.layers.back().name);
+  for (const StrictObject& entry : object.objects("layers", 1, 1024)) {
+    const LayerSpec layer = read_layer(entry);
+    if (!names.insert(layer.name).second) {
+      entry.fail("name", "a name that no other layer has", layer.name);
     }
+    spec.layers.push_back(layer);
   }
   spec.match_layer = object.text("match_layer");
   if (!names.contains(spec.match_layer)) {
@@ -166,15 +165,9 @@ TextSpec read_text(StrictObject object) {
   return text;
 }
 
-std::optional<double> number_or_null(StrictObject& object, const std::string& field,
-                                     double least, double most) {
-  if (object.any(field, "a number or null").is_null()) return std::nullopt;
-  return object.number(field, least, most);
-}
-
 void read_logits(StrictObject object, EncoderSpec& spec) {
-  spec.logit_scale_log = number_or_null(object, "scale_log", -50, 50);
-  spec.logit_bias = number_or_null(object, "bias", -1e6, 1e6);
+  spec.logit_scale_log = object.number_or_null("scale_log", -50, 50);
+  spec.logit_bias = object.number_or_null("bias", -1e6, 1e6);
   spec.probability = object.choice("probability", {"softmax", "sigmoid"}) == "softmax"
                          ? ProbabilityRule::softmax
                          : ProbabilityRule::sigmoid;
@@ -182,14 +175,11 @@ void read_logits(StrictObject object, EncoderSpec& spec) {
 }
 
 std::vector<std::string> read_templates(StrictObject& root) {
-  std::vector<std::string> templates;
-  for (const json& entry : root.array("templates", 1, 10000)) {
-    if (!entry.is_string() ||
-        entry.get_ref<const std::string&>().find("{}") == std::string::npos) {
-      root.fail("templates[" + std::to_string(templates.size()) + "]",
-                "a text with {} for the name", entry.is_string() ? entry.dump() : "none");
+  const std::vector<std::string> templates = root.texts("templates", 1, 10000);
+  for (const std::string& entry : templates) {
+    if (entry.find("{}") == std::string::npos) {
+      root.fail("templates", "texts with {} for the name", quoted(entry));
     }
-    templates.push_back(entry.get<std::string>());
   }
   return templates;
 }
@@ -198,7 +188,7 @@ std::map<std::string, BundleFile> read_files(StrictObject object) {
   std::map<std::string, BundleFile> files;
   for (const std::string& name : object.field_names()) {
     if (!is_plain_file_name(name) || name == kSpecFile) {
-      object.fail(json(name).dump(), "plain names of files beside encoder.json", "this name");
+      object.fail(quoted(name), "plain names of files beside encoder.json", "this name");
     }
     StrictObject entry = object.object(name);
     BundleFile file;
@@ -218,7 +208,7 @@ std::map<std::string, BundleFile> read_files(StrictObject object) {
 void require_file(StrictObject& root, const EncoderSpec& spec, const std::string& name) {
   if (!spec.files.contains(name)) {
     root.fail("files", "an entry for every file that the bundle names",
-              "none for " + json(name).dump());
+              "none for " + quoted(name));
   }
 }
 
@@ -262,8 +252,7 @@ EncoderSpec read_spec(const std::filesystem::path& folder) {
   if (content.starts_with(kLfsMark)) {
     throw Error(ErrorKind::model, path.string() + ": expected JSON, got a " + kLfsAdvice);
   }
-  const json document = parse_strict_json(content, path);
-  StrictObject root(document, path, "");
+  StrictObject root = parse_strict_json(content, path);
   root.choice("format", {"probe-encoder"});
   root.integer("format_version", 1, 1);
 
@@ -280,8 +269,8 @@ EncoderSpec read_spec(const std::filesystem::path& folder) {
   spec.stored_dtype = root.choice("stored_dtype", {"float32", "float16", "bfloat16"});
   spec.embedding_dim = static_cast<int>(root.integer("embedding_dim", 0, 1 << 17));
   read_image(root.object("image"), spec);
-  if (!root.any("text", "an object or null").is_null()) {
-    spec.text = read_text(root.object("text"));
+  if (const std::optional<StrictObject> text = root.object_or_null("text")) {
+    spec.text = read_text(*text);
     if (spec.embedding_dim == 0) {
       root.fail("embedding_dim", "at least 1 in a bundle with a text tower", "0");
     }
