@@ -31,6 +31,13 @@ Hdf5Handle half_type(const std::string& where) {
   return type;
 }
 
+// Without times, so that the same vectors give the same bytes.
+Hdf5Handle dataset_properties(const std::string& where) {
+  Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, where);
+  check_hdf5(H5Pset_obj_track_times(properties.id(), false), where);
+  return properties;
+}
+
 [[noreturn]] void fail(const std::string& where, const std::string& message) {
   throw Error(ErrorKind::input, where + ": " + message);
 }
@@ -110,8 +117,9 @@ void write_strings(hid_t parent, const std::string& name, const std::vector<std:
   const Hdf5Handle type = string_type(where);
   const hsize_t size = values.size();
   const Hdf5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, where);
+  const Hdf5Handle properties = dataset_properties(where);
   Hdf5Handle dataset(H5Dcreate2(parent, name.c_str(), type.id(), space.id(), H5P_DEFAULT,
-                                H5P_DEFAULT, H5P_DEFAULT),
+                                properties.id(), H5P_DEFAULT),
                      H5Dclose, where);
   std::vector<const char*> pointers;
   for (const std::string& value : values) {
@@ -150,7 +158,7 @@ void write_rows(hid_t parent, const std::string& name, const RowMatrix& rows, in
       H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, where);
   const Hdf5Handle stored =
       half ? half_type(where) : Hdf5Handle(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, where);
-  const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, where);
+  const Hdf5Handle properties = dataset_properties(where);
   if (n > 0 && w > 0) {
     std::vector<hsize_t> chunk = dims;
     chunk[0] = chunk_rows(n, w * (half ? 2 : 4));
