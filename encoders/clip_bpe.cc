@@ -80,7 +80,7 @@ std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
 
 // What may be merged, and the ids.
 struct Merges {
-  std::array<std::int32_t, kBytes> byte_ids{};        // inside a word; + 256: at its end
+  std::array<std::int32_t, kBytes> byte_ids{};             // inside a word; + 256: at its end
   std::unordered_map<std::uint64_t, std::int32_t> merged;  // pair of ids -> id, low first
   std::int32_t start_id = 0, end_id = 0;
 };
@@ -135,7 +135,9 @@ Merges read_merges(const std::filesystem::path& file) {
 class WordMerger {
  public:
   WordMerger(const Merges& merges, std::vector<std::int32_t> symbols)
-      : merges_(merges), symbols_(std::move(symbols)), next_(symbols_.size()),
+      : merges_(merges),
+        symbols_(std::move(symbols)),
+        next_(symbols_.size()),
         previous_(symbols_.size()) {
     const int size = static_cast<int>(symbols_.size());
     for (int i = 0; i < size; ++i) {

@@ -24,8 +24,12 @@ bool contains(std::span<const CodeRange> ranges, char32_t c) {
   return found != ranges.end() && found->first <= c;
 }
 
-bool is_letter(char32_t c) { return contains(kLetterRanges, c); }
-bool is_number(char32_t c) { return contains(kNumberRanges, c); }
+bool is_letter(char32_t c) {
+  return contains(kLetterRanges, c);
+}
+bool is_number(char32_t c) {
+  return contains(kNumberRanges, c);
+}
 
 }  // namespace clip
 

@@ -57,7 +57,9 @@ const Entities& entities() {
   return table;
 }
 
-bool is_ascii_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
+bool is_ascii_digit(char32_t c) {
+  return c >= U'0' && c <= U'9';
+}
 
 int hex_value(char32_t c) {
   if (is_ascii_digit(c)) return static_cast<int>(c - U'0');
@@ -183,9 +185,8 @@ std::u32string unescape_html(const std::u32string& text) {
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] == U'&' && i + 1 < text.size()) {
       std::size_t end = i;
-      const std::optional<std::u32string> found = text[i + 1] == U'#'
-                                                      ? read_numeric(text, i, end)
-                                                      : read_named(text, i, end);
+      const std::optional<std::u32string> found =
+          text[i + 1] == U'#' ? read_numeric(text, i, end) : read_named(text, i, end);
       if (found) {
         result += *found;
         i = end;
@@ -210,8 +211,8 @@ std::u32string unescape_html_carefully(const std::u32string& text) {
       if (end > begin && end - begin <= kLongestName && end < text.size() &&
           text[end] == U';') {
         std::size_t used = i;
-        std::optional<std::u32string> found = numeric ? read_numeric(text, i, used)
-                                                      : careful_name(ascii(text, begin, end));
+        std::optional<std::u32string> found =
+            numeric ? read_numeric(text, i, used) : careful_name(ascii(text, begin, end));
         const bool whole = !numeric || (used == end + 1 && found != U";");
         if (found && whole) {
           result += *found;

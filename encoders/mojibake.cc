@@ -66,19 +66,36 @@ const std::vector<CodePage>& code_pages() {
 }
 
 // One place of a byte pattern.
-enum class ByteKind { blank, tail, tail_no_ellipsis, lost, lost_or_mark, lost_or_tail, any_lost };
+enum class ByteKind {
+  blank,
+  tail,
+  tail_no_ellipsis,
+  lost,
+  lost_or_mark,
+  lost_or_tail,
+  any_lost
+};
 
-bool is_tail(std::uint8_t b) { return b >= 0x80 && b <= 0xBF; }
+bool is_tail(std::uint8_t b) {
+  return b >= 0x80 && b <= 0xBF;
+}
 
 bool matches(ByteKind kind, std::uint8_t b) {
   switch (kind) {
-    case ByteKind::blank: return b == 0x20;
-    case ByteKind::tail: return is_tail(b);
-    case ByteKind::tail_no_ellipsis: return is_tail(b) && b != 0x85 && b != 0xA0;
-    case ByteKind::lost: return b == kSubstitute;
-    case ByteKind::lost_or_mark: return b == kSubstitute || b == '?';
-    case ByteKind::lost_or_tail: return b == kSubstitute || is_tail(b);
-    case ByteKind::any_lost: return b == kSubstitute || b == '?' || is_tail(b);
+    case ByteKind::blank:
+      return b == 0x20;
+    case ByteKind::tail:
+      return is_tail(b);
+    case ByteKind::tail_no_ellipsis:
+      return is_tail(b) && b != 0x85 && b != 0xA0;
+    case ByteKind::lost:
+      return b == kSubstitute;
+    case ByteKind::lost_or_mark:
+      return b == kSubstitute || b == '?';
+    case ByteKind::lost_or_tail:
+      return b == kSubstitute || is_tail(b);
+    case ByteKind::any_lost:
+      return b == kSubstitute || b == '?' || is_tail(b);
   }
   return false;
 }
@@ -92,10 +109,9 @@ struct BytePattern {
 // Length of `pattern` at bytes[at], 0 if it is not there.
 std::size_t match_length(const BytePattern& pattern, const Bytes& bytes, std::size_t at) {
   const char lead = static_cast<char>(bytes[at]);
-  const bool good = pattern.range
-                        ? bytes[at] >= static_cast<std::uint8_t>(pattern.leads[0]) &&
-                              bytes[at] <= static_cast<std::uint8_t>(pattern.leads[1])
-                        : pattern.leads.find(lead) != std::string_view::npos;
+  const bool good = pattern.range ? bytes[at] >= static_cast<std::uint8_t>(pattern.leads[0]) &&
+                                        bytes[at] <= static_cast<std::uint8_t>(pattern.leads[1])
+                                  : pattern.leads.find(lead) != std::string_view::npos;
   if (!good || at + pattern.rest.size() >= bytes.size()) return 0;
   for (std::size_t i = 0; i < pattern.rest.size(); ++i) {
     if (!matches(pattern.rest[i], bytes[at + 1 + i])) return 0;
@@ -313,7 +329,9 @@ bool is_ascii(const std::u32string& text) {
   return true;
 }
 
-bool is_c1(char32_t c) { return c >= 0x80 && c <= 0x9F; }
+bool is_c1(char32_t c) {
+  return c >= 0x80 && c <= 0x9F;
+}
 
 std::u32string fix_one_step(const std::u32string& text) {
   if (is_ascii(text) || !looks_like_mojibake(text)) return text;
@@ -334,7 +352,9 @@ std::u32string fix_one_step(const std::u32string& text) {
 
 }  // namespace
 
-char32_t windows_1252_character(std::uint8_t byte) { return kCodePages[0][byte - 0x80]; }
+char32_t windows_1252_character(std::uint8_t byte) {
+  return kCodePages[0][byte - 0x80];
+}
 
 std::u32string replace_c1_controls(std::u32string text) {
   for (char32_t& c : text) {

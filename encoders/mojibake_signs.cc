@@ -19,7 +19,7 @@ constexpr std::uint32_t kLatinUpper = 1u << 27;  // A-Z
 constexpr std::uint32_t kAnySpace = 1u << 28;    // \s
 constexpr std::uint32_t kWordChar = 1u << 29;    // \w
 constexpr std::uint32_t kNotNewline = 1u << 30;
-constexpr std::uint32_t kNotLatin = 1u << 31;    // all but a-z and A-Z
+constexpr std::uint32_t kNotLatin = 1u << 31;  // all but a-z and A-Z
 constexpr std::uint32_t kLatin = kLatinLower | kLatinUpper;
 
 // One place of a sequence: a character of one of the classes, or one of `extra`.
@@ -42,10 +42,8 @@ struct Sign {
 
 constexpr std::uint32_t kAccented = kLowerAccented | kUpperAccented;
 constexpr std::uint32_t kMarks = kStartPunctuation | kEndPunctuation;
-constexpr std::uint32_t kOddNeighbor =
-    kAccented | kBox | kMarks | kCurrency | kNumeric | kLaw;
-constexpr std::uint32_t kArabicTail =
-    kCommon | kCurrency | kBad | kNumeric | kStartPunctuation;
+constexpr std::uint32_t kOddNeighbor = kAccented | kBox | kMarks | kCurrency | kNumeric | kLaw;
+constexpr std::uint32_t kArabicTail = kCommon | kCurrency | kBad | kNumeric | kStartPunctuation;
 constexpr std::uint32_t kCyrillicTail = kC1 | kBad | kMarks | kCurrency;
 constexpr std::u32string_view kArabicExtra = U"ŸŠ®°µ»";
 
@@ -84,13 +82,7 @@ constexpr Sign kSigns[] = {
     // Windows-1251.
     {{0, U"в"}, {0, U"Ђ"}},
     {{0, U"ВГРС"}, {kCyrillicTail, U"°µ"}, {0, U"ВГРС"}},
-    {{0, U"Г"},
-     {0, U"ў"},
-     {0, U"В"},
-     {0, U"Ђ"},
-     {0, U"В"},
-     {kNotNewline},
-     {kLatin, U" "}},
+    {{0, U"Г"}, {0, U"ў"}, {0, U"В"}, {0, U"Ђ"}, {0, U"В"}, {kNotNewline}, {kLatin, U" "}},
     // a with grave or acute, the no-break space.
     {{0, U"Ã"}, {0, U"\u00A0¡"}},
     {{kLatinLower}, {0, U"ÃÂ"}, {0, U" "}},

@@ -24,8 +24,8 @@ void check_image(const RgbImage& image) {
   }
   const std::size_t bytes = 3 * static_cast<std::size_t>(image.width) * image.height;
   if (image.pixels.size() != bytes) {
-    throw Error(ErrorKind::input, "image: expected " + std::to_string(bytes) +
-                                      " bytes for " + shape_of(image) + " pixels, got " +
+    throw Error(ErrorKind::input, "image: expected " + std::to_string(bytes) + " bytes for " +
+                                      shape_of(image) + " pixels, got " +
                                       std::to_string(image.pixels.size()));
   }
 }
@@ -46,7 +46,8 @@ int long_side(const RgbImage& image, int to) {
 // First pixel of a centred crop; `excess` = pixels that the crop drops on this axis.
 int crop_start(int excess, CropRounding rounding) {
   const int half = excess / 2;
-  const bool rounds_up = rounding == CropRounding::half_even && excess % 2 == 1 && half % 2 == 1;
+  const bool rounds_up =
+      rounding == CropRounding::half_even && excess % 2 == 1 && half % 2 == 1;
   return half + (rounds_up ? 1 : 0);
 }
 
@@ -68,9 +69,9 @@ RgbImage shrink_and_pad(const RgbImage& image, const ImageSpec& spec) {
   const int left = (result.width - width) / 2, top = (result.height - height) / 2;
   for (int y = 0; y < height; ++y) {
     const std::uint8_t* from = inner.pixels.data() + 3 * static_cast<std::size_t>(y) * width;
-    std::copy_n(from, 3 * static_cast<std::size_t>(width),
-                result.pixels.begin() +
-                    3 * (static_cast<std::size_t>(top + y) * result.width + left));
+    std::copy_n(
+        from, 3 * static_cast<std::size_t>(width),
+        result.pixels.begin() + 3 * (static_cast<std::size_t>(top + y) * result.width + left));
   }
   return result;
 }

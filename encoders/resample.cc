@@ -116,8 +116,12 @@ class PaddedRows {
 class RowSource {
  public:
   RowSource(const PaddedRows& source, const Axis& across, int begin, int count, int capacity)
-      : source_(source), begin_(begin), count_(count), changes_(across.changes()),
-        stride_(3 * static_cast<std::size_t>(count) + kPadding), kept_(capacity, -1),
+      : source_(source),
+        begin_(begin),
+        count_(count),
+        changes_(across.changes()),
+        stride_(3 * static_cast<std::size_t>(count) + kPadding),
+        kept_(capacity, -1),
         rows_(capacity * stride_) {
     if (changes_) fill_weights(across, begin, count, weights_);
   }
@@ -173,16 +177,17 @@ void resample_strip(const PaddedRows& source, const Axis& across, const Axis& do
                     int count, const Window& window, std::uint8_t* out,
                     std::size_t out_stride) {
   const int columns = 3 * count;
-  const int most_rows = static_cast<int>(
-      std::max<std::size_t>(64, kMaxWorkBytes / (columns + kPadding)));
+  const int most_rows =
+      static_cast<int>(std::max<std::size_t>(64, kMaxWorkBytes / (columns + kPadding)));
   const int capacity = down.changes() ? std::min(down.taps(), most_rows / 2 * 2) : 1;
   RowSource rows(source, across, begin, count, capacity);
   Weights weights;
   std::vector<std::int32_t> sums;
   for (int y = 0; y < window.height; ++y, out += out_stride) {
     if (down.changes()) {
-      mix_rows(down, window.y + y, columns, capacity, [&](int row) { return rows.row(row); },
-               weights, sums, out);
+      mix_rows(
+          down, window.y + y, columns, capacity, [&](int row) { return rows.row(row); },
+          weights, sums, out);
     } else {
       std::memcpy(out, rows.row(window.y + y), columns);
     }
@@ -195,8 +200,8 @@ void across_then_down(const RgbImage& image, const Axis& across, const Axis& dow
   // Very wide sources need so many weights a column that the columns go in strips.
   const std::size_t column_bytes =
       across.changes() ? 4 * static_cast<std::size_t>(across.taps()) : 1;
-  const int strip = static_cast<int>(
-      std::clamp<std::size_t>(kMaxWorkBytes / column_bytes, 1, window.width));
+  const int strip =
+      static_cast<int>(std::clamp<std::size_t>(kMaxWorkBytes / column_bytes, 1, window.width));
   for (int x = 0; x < window.width; x += strip) {
     resample_strip(source, across, down, window.x + x, std::min(strip, window.width - x),
                    window, result.pixels.data() + 3 * static_cast<std::size_t>(x),
@@ -218,9 +223,10 @@ void down_then_across(const RgbImage& image, const Axis& across, const Axis& dow
   std::vector<std::int32_t> sums;
   std::vector<std::uint8_t> mixed(columns + kPadding);
   for (int y = 0; y < window.height; ++y) {
-    mix_rows(down, window.y + y, columns, kChunk,
-             [&](int row) { return source.row(row) + 3 * static_cast<std::size_t>(begin); },
-             weights, sums, mixed.data());
+    mix_rows(
+        down, window.y + y, columns, kChunk,
+        [&](int row) { return source.row(row) + 3 * static_cast<std::size_t>(begin); }, weights,
+        sums, mixed.data());
     resample_kernels::horizontal(
         mixed.data(), across_weights,
         result.pixels.data() + 3 * static_cast<std::size_t>(window.width) * y);

@@ -73,8 +73,7 @@ __attribute__((target("avx2"))) void horizontal_avx2(const std::uint8_t* row,
               _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixel + 3 * t))),
           pairs);
       const __m256i high_weights = _mm256_shuffle_epi8(
-          _mm256_broadcastq_epi64(
-              _mm_loadl_epi64(reinterpret_cast<const __m128i*>(high + t))),
+          _mm256_broadcastq_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(high + t))),
           spread);
       const __m256i low_weights = _mm256_shuffle_epi8(
           _mm256_broadcastq_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(low + t))),
@@ -139,8 +138,7 @@ __attribute__((target("avx2"))) void vertical_avx2(const std::uint8_t* const* ro
 
 }  // namespace
 
-void horizontal(const std::uint8_t* row, const Weights& weights, std::uint8_t* out,
-                Path path) {
+void horizontal(const std::uint8_t* row, const Weights& weights, std::uint8_t* out, Path path) {
 #ifdef PROBE_HAS_AVX2_PATH
   if (path == Path::automatic && has_avx2()) return horizontal_avx2(row, weights, out);
 #endif

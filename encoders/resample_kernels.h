@@ -20,8 +20,8 @@ inline constexpr int kLowBits = 12;
 struct Weights {
   int taps = 0;
   std::vector<int> first;
-  std::vector<int> used;                   // of `taps`, how many the filter covers
-  std::vector<std::int16_t> high, low;     // [positions * taps]
+  std::vector<int> used;                // of `taps`, how many the filter covers
+  std::vector<std::int16_t> high, low;  // [positions * taps]
 };
 
 enum class Path { automatic, portable };

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
-
-#include <nlohmann/json.hpp>
 
 #include "encoders/preprocess.h"
 #include "encoders/strict_json.h"
@@ -23,7 +22,9 @@ constexpr int kMaxSide = 4096;
 constexpr const char* kLfsMark = "version https://git-lfs.github.com/spec/";
 constexpr const char* kLfsAdvice = "Git LFS pointer: run git lfs pull";
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
 
 std::string read_name(StrictObject& root) {
   const std::string name = root.text("name");
@@ -64,8 +65,8 @@ void read_resize(StrictObject resize, ImageSpec& image) {
 }
 
 void read_crop(StrictObject crop, ImageSpec& image) {
-  image.crop = crop.choice("rule", {"center", "none"}) == "center" ? CropRule::center
-                                                                   : CropRule::none;
+  image.crop =
+      crop.choice("rule", {"center", "none"}) == "center" ? CropRule::center : CropRule::none;
   if (image.crop == CropRule::center || crop.has("rounding")) {
     image.crop_rounding = crop.choice("rounding", {"half_even", "floor"}) == "half_even"
                               ? CropRounding::half_even
@@ -97,8 +98,7 @@ LayerSpec read_layer(StrictObject object) {
   layer.name = object.text("name");
   layer.tokens = static_cast<int>(object.integer("tokens", 1, 1 << 20));
   layer.width = static_cast<int>(object.integer("width", 1, 1 << 17));
-  layer.prefix_tokens =
-      static_cast<int>(object.integer("prefix_tokens", 0, layer.tokens - 1));
+  layer.prefix_tokens = static_cast<int>(object.integer("prefix_tokens", 0, layer.tokens - 1));
   layer.post_norm = object.boolean("post_norm");
   object.finish();
   return layer;
@@ -146,8 +146,7 @@ TokenizerSpec read_tokenizer(StrictObject object) {
   tokenizer.file = object.file_name("file");
   tokenizer.lowercase = object.boolean("lowercase");
   tokenizer.clean_ftfy = object.choice("clean", {"ftfy", "none"}) == "ftfy";
-  tokenizer.canonicalize_siglip =
-      object.choice("canonicalize", {"siglip", "none"}) == "siglip";
+  tokenizer.canonicalize_siglip = object.choice("canonicalize", {"siglip", "none"}) == "siglip";
   tokenizer.start_id = object.integer("start_id", -1, kMostIds);
   tokenizer.end_id = object.integer("end_id", 0, kMostIds);
   tokenizer.pad_id = object.integer("pad_id", 0, kMostIds);
@@ -196,8 +195,7 @@ std::map<std::string, BundleFile> read_files(StrictObject object) {
     const bool hex = file.sha256.size() == 64 &&
                      file.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!hex) entry.fail("sha256", "64 lower-case hex digits");
-    file.bytes = static_cast<std::uint64_t>(
-        entry.integer("bytes", 0, std::int64_t{1} << 50));
+    file.bytes = static_cast<std::uint64_t>(entry.integer("bytes", 0, std::int64_t{1} << 50));
     entry.finish();
     files[name] = file;
   }
@@ -230,9 +228,12 @@ bool is_lfs_pointer(const std::filesystem::path& path) {
 
 const char* name_of(ResizeRule rule) {
   switch (rule) {
-    case ResizeRule::shortest: return "shortest";
-    case ResizeRule::squash: return "squash";
-    case ResizeRule::pad: return "pad";
+    case ResizeRule::shortest:
+      return "shortest";
+    case ResizeRule::squash:
+      return "squash";
+    case ResizeRule::pad:
+      return "pad";
   }
   return "";
 }
@@ -245,9 +246,9 @@ EncoderSpec read_spec(const std::filesystem::path& folder) {
   try {
     content = read_file(path, kMaxSpecBytes);
   } catch (const Error& error) {
-    throw Error(ErrorKind::model,
-                std::string("encoder bundle: expected a folder with encoder.json: ") +
-                    error.what());
+    throw Error(
+        ErrorKind::model,
+        std::string("encoder bundle: expected a folder with encoder.json: ") + error.what());
   }
   if (content.starts_with(kLfsMark)) {
     throw Error(ErrorKind::model, path.string() + ": expected JSON, got a " + kLfsAdvice);
@@ -260,8 +261,7 @@ EncoderSpec read_spec(const std::filesystem::path& folder) {
   spec.folder = folder;
   spec.bundle_sha256 = sha256_hex(content);
   spec.name = read_name(root);
-  spec.family =
-      root.choice("family", {"clip", "siglip", "eva", "dinov2", "internvit", "demo"});
+  spec.family = root.choice("family", {"clip", "siglip", "eva", "dinov2", "internvit", "demo"});
   spec.architecture = root.text("architecture");
   spec.description = root.text_or_empty("description");
   spec.source = read_source(root.object("source"));
@@ -301,10 +301,10 @@ void verify_files(const EncoderSpec& spec) {
     const std::string in_list = " listed in encoder.json";
     std::error_code failure;
     if (!std::filesystem::is_regular_file(path, failure)) {
-      throw Error(ErrorKind::model,
-                  path.string() + ": expected the file" + in_list + ", got " +
-                      (std::filesystem::exists(path, failure) ? "no regular file"
-                                                              : "no such file"));
+      throw Error(
+          ErrorKind::model,
+          path.string() + ": expected the file" + in_list + ", got " +
+              (std::filesystem::exists(path, failure) ? "no regular file" : "no such file"));
     }
     const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
     if (bytes != expected.bytes) {
@@ -333,8 +333,7 @@ std::string preprocessing_json(const ImageSpec& image) {
   result["antialias"] = true;
   result["crop"] = image.crop == CropRule::center ? "center" : "none";
   if (image.crop == CropRule::center) {
-    result["rounding"] =
-        image.crop_rounding == CropRounding::half_even ? "half_even" : "floor";
+    result["rounding"] = image.crop_rounding == CropRounding::half_even ? "half_even" : "floor";
   }
   if (image.resize == ResizeRule::pad) result["fill"] = image.fill;
   result["mean"] = image.mean;

@@ -38,7 +38,9 @@ std::string shown(const json& value) {
   return cut(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-std::string number_text(double value) { return json(value).dump(); }
+std::string number_text(double value) {
+  return json(value).dump();
+}
 
 std::string range_text(double least, double most) {
   return "from " + number_text(least) + " to " + number_text(most);
@@ -193,8 +195,7 @@ bool StrictObject::boolean(const std::string& field) {
 std::vector<double> StrictObject::numbers(const std::string& field, std::size_t count,
                                           double least, double most) {
   known_.insert(field);
-  const std::string expected =
-      std::to_string(count) + " numbers " + range_text(least, most);
+  const std::string expected = std::to_string(count) + " numbers " + range_text(least, most);
   if (!has(field)) fail(field, expected);
   const json& value = get(*node_, field);
   if (!value.is_array() || value.size() != count) fail(field, expected);

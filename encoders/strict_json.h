@@ -33,8 +33,7 @@ class StrictObject {
   bool boolean(const std::string& field);
   std::vector<double> numbers(const std::string& field, std::size_t count, double least,
                               double most);
-  std::vector<std::string> texts(const std::string& field, std::size_t least,
-                                 std::size_t most);
+  std::vector<std::string> texts(const std::string& field, std::size_t least, std::size_t most);
   StrictObject object(const std::string& field);
   std::optional<StrictObject> object_or_null(const std::string& field);
   std::vector<StrictObject> objects(const std::string& field, std::size_t least,
@@ -52,8 +51,7 @@ class StrictObject {
 
  private:
   friend StrictObject parse_strict_json(const std::string&, const std::filesystem::path&);
-  StrictObject(std::shared_ptr<const Node> node, std::filesystem::path path,
-               std::string where);
+  StrictObject(std::shared_ptr<const Node> node, std::filesystem::path path, std::string where);
   std::string name_of(const std::string& field) const;
 
   std::shared_ptr<const Node> node_;

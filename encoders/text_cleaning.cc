@@ -21,11 +21,11 @@ struct Ligature {
 
 // Digraphs kept for old encodings, and typographical ligatures.
 constexpr Ligature kLigatures[] = {
-    {0x0132, U"IJ"},  {0x0133, U"ij"},  {0x0149, U"\u02BCn"}, {0x01C4, U"D\u017D"},
-    {0x01C5, U"D\u017E"}, {0x01C6, U"d\u017E"}, {0x01C7, U"LJ"}, {0x01C8, U"Lj"},
-    {0x01C9, U"lj"},  {0x01CA, U"NJ"},  {0x01CB, U"Nj"},      {0x01CC, U"nj"},
-    {0x01F1, U"DZ"},  {0x01F2, U"Dz"},  {0x01F3, U"dz"},      {0xFB00, U"ff"},
-    {0xFB01, U"fi"},  {0xFB02, U"fl"},  {0xFB03, U"ffi"},     {0xFB04, U"ffl"},
+    {0x0132, U"IJ"},      {0x0133, U"ij"},      {0x0149, U"\u02BCn"}, {0x01C4, U"D\u017D"},
+    {0x01C5, U"D\u017E"}, {0x01C6, U"d\u017E"}, {0x01C7, U"LJ"},      {0x01C8, U"Lj"},
+    {0x01C9, U"lj"},      {0x01CA, U"NJ"},      {0x01CB, U"Nj"},      {0x01CC, U"nj"},
+    {0x01F1, U"DZ"},      {0x01F2, U"Dz"},      {0x01F3, U"dz"},      {0xFB00, U"ff"},
+    {0xFB01, U"fi"},      {0xFB02, U"fl"},      {0xFB03, U"ffi"},     {0xFB04, U"ffl"},
     {0xFB05, U"\u017Ft"}, {0xFB06, U"st"},
 };
 

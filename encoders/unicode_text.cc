@@ -48,7 +48,9 @@ bool is_ascii(const std::u32string& text) {
   return std::all_of(text.begin(), text.end(), [](char32_t c) { return c < 0x80; });
 }
 
-UChar32 icu_char(char32_t c) { return static_cast<UChar32>(c); }
+UChar32 icu_char(char32_t c) {
+  return static_cast<UChar32>(c);
+}
 
 }  // namespace
 
@@ -82,19 +84,29 @@ std::string encode_utf8(std::u32string_view text) {
   return result;
 }
 
-bool is_white_space(char32_t c) { return u_isUWhiteSpace(icu_char(c)); }
+bool is_white_space(char32_t c) {
+  return u_isUWhiteSpace(icu_char(c));
+}
 
 bool is_python_space(char32_t c) {
   return is_white_space(c) || (c >= 0x1C && c <= 0x1F);
 }
 
-bool is_letter(char32_t c) { return (U_GET_GC_MASK(icu_char(c)) & U_GC_L_MASK) != 0; }
+bool is_letter(char32_t c) {
+  return (U_GET_GC_MASK(icu_char(c)) & U_GC_L_MASK) != 0;
+}
 
-bool is_number(char32_t c) { return (U_GET_GC_MASK(icu_char(c)) & U_GC_N_MASK) != 0; }
+bool is_number(char32_t c) {
+  return (U_GET_GC_MASK(icu_char(c)) & U_GC_N_MASK) != 0;
+}
 
-bool is_decimal_digit(char32_t c) { return u_charType(icu_char(c)) == U_DECIMAL_DIGIT_NUMBER; }
+bool is_decimal_digit(char32_t c) {
+  return u_charType(icu_char(c)) == U_DECIMAL_DIGIT_NUMBER;
+}
 
-bool is_word(char32_t c) { return is_letter(c) || is_number(c) || c == U'_'; }
+bool is_word(char32_t c) {
+  return is_letter(c) || is_number(c) || c == U'_';
+}
 
 std::u32string to_lower(const std::u32string& text) {
   return from_icu(to_icu(text).toLower(icu::Locale::getRoot()));
@@ -106,7 +118,8 @@ std::u32string to_upper(const std::u32string& text) {
 
 std::u32string to_nfc(const std::u32string& text) {
   if (is_ascii(text)) return text;
-  return normalize(text, [](UErrorCode& code) { return icu::Normalizer2::getNFCInstance(code); });
+  return normalize(text,
+                   [](UErrorCode& code) { return icu::Normalizer2::getNFCInstance(code); });
 }
 
 std::u32string to_nfkc(const std::u32string& text) {

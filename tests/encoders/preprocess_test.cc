@@ -1,13 +1,13 @@
 // Against Pillow 13: golden/pixels.json, made by tests/parity/make_pixels.py.
 #include "encoders/preprocess.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "probe/core/error.h"
@@ -52,8 +52,8 @@ TEST(FitToTower, GivesPillowsPixels) {
     spec.resize = entry["rule"] == "shortest" ? ResizeRule::shortest
                   : entry["rule"] == "squash" ? ResizeRule::squash
                                               : ResizeRule::pad;
-    spec.interpolation = entry["interpolation"] == "bicubic" ? Interpolation::bicubic
-                                                             : Interpolation::bilinear;
+    spec.interpolation =
+        entry["interpolation"] == "bicubic" ? Interpolation::bicubic : Interpolation::bilinear;
     spec.crop = entry["crop"] == "center" ? CropRule::center : CropRule::none;
     spec.crop_rounding =
         entry["rounding"] == "floor" ? CropRounding::floor : CropRounding::half_even;
@@ -64,9 +64,9 @@ TEST(FitToTower, GivesPillowsPixels) {
     ASSERT_EQ(fitted.height, spec.size);
     const std::vector<int> start(fitted.pixels.begin(), fitted.pixels.begin() + 12);
     EXPECT_EQ(start, entry["start"].get<std::vector<int>>()) << entry;
-    EXPECT_EQ(sha256_hex({reinterpret_cast<const char*>(fitted.pixels.data()),
-                          fitted.pixels.size()}),
-              entry["sha256"])
+    EXPECT_EQ(
+        sha256_hex({reinterpret_cast<const char*>(fitted.pixels.data()), fitted.pixels.size()}),
+        entry["sha256"])
         << entry;
   }
 }
@@ -161,7 +161,7 @@ TEST(NormalizePixels, ScalesEachChannelIntoItsPlane) {
   std::vector<float> out(12, NAN);
   normalize_pixels(image, spec, out.data());
   // (level / 255 - mean) / std
-  const std::vector<float> want = {-1.0f, 1.0f, -0.2f,   1.0f,      -0.2f,        -0.2f,
+  const std::vector<float> want = {-1.0f, 1.0f, -0.2f,   1.0f,     -0.2f,        -0.2f,
                                    -1.0f, 3.0f, 0.4375f, -0.0625f, -0.06053922f, 0.4375f};
   for (int i = 0; i < 12; ++i) EXPECT_NEAR(out[i], want[i], 1e-6f) << i;
 }

@@ -130,8 +130,7 @@ TEST(ResampleKernels, FastAndPortablePathsAgree) {
       weights.used.push_back(used);
       weights.first.push_back(static_cast<int>(random() % (width - used + 1)));
       for (int t = 0; t < taps; ++t) {
-        const int fixed =
-            t < used ? static_cast<int>(random() % (1 << 23)) - (1 << 22) : 0;
+        const int fixed = t < used ? static_cast<int>(random() % (1 << 23)) - (1 << 22) : 0;
         weights.high.push_back(static_cast<std::int16_t>((fixed / used) >> kLowBits));
         weights.low.push_back(static_cast<std::int16_t>(t < used ? random() % 4096 : 0));
       }

@@ -29,7 +29,8 @@ bool next_text(std::string& text) {
 
 void dump_clean_texts() {
   for (std::string text; next_text(text);) {
-    const std::string clean = probe::encode_utf8(probe::clean_as_clip(probe::decode_utf8(text)));
+    const std::string clean =
+        probe::encode_utf8(probe::clean_as_clip(probe::decode_utf8(text)));
     std::cout << clean.size() << '\n' << clean;
   }
 }
