@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kLeastArea = 0.01, kMostArea = 0.98;  // of a GrabCut result that is believed
 constexpr int kColorGroups = 8;
+constexpr float kSurelyObject = 1.0F;  // saliency that only the category's own colours reach
 constexpr int kSeed = 12345;  // OpenCV's generator is global: set before each use
 
 cv::Mat rgb_view(const RgbImage& image) {
@@ -115,8 +116,12 @@ Split otsu(const cv::Mat1f& values, const cv::Rect& frame) {
 
 // 255 where GrabCut says object.
 cv::Mat1b grabcut_mask(const cv::Mat3b& rgb, const cv::Mat1f& saliency, const cv::Rect& frame,
-                       int iterations) {
-  const Split split = otsu(saliency, frame);
+                       const MaskOptions& options) {
+  Split split = otsu(saliency, frame);
+  // A heap that fills the picture has no background for Otsu to find.
+  if (options.prior != nullptr) split.threshold = std::min(split.threshold, kSurelyObject);
+  // In a box most is object: only what is clearly different is left out at first.
+  if (options.box) split.threshold -= 0.5F * split.spread;
   cv::Mat1b labels(rgb.size(), static_cast<std::uint8_t>(cv::GC_BGD));
   for (int y = frame.y; y < frame.y + frame.height; ++y) {
     for (int x = frame.x; x < frame.x + frame.width; ++x) {
@@ -131,7 +136,7 @@ cv::Mat1b grabcut_mask(const cv::Mat3b& rgb, const cv::Mat1f& saliency, const cv
   cv::cvtColor(rgb, bgr, cv::COLOR_RGB2BGR);
   cv::setRNGSeed(kSeed);
   try {
-    cv::grabCut(bgr, labels, {}, background, foreground, iterations, cv::GC_INIT_WITH_MASK);
+    cv::grabCut(bgr, labels, {}, background, foreground, options.iterations, cv::GC_INIT_WITH_MASK);
   } catch (const cv::Exception&) {
     return cv::Mat1b::zeros(rgb.size());  // one of the two sides had no pixels
   }
@@ -150,13 +155,14 @@ cv::Mat1b saturation_mask(const cv::Mat3b& rgb, const cv::Rect& frame) {
   return mask;
 }
 
-// Drops specks, and holes, of less than `share` of the picture.
-void drop_specks(cv::Mat1b& mask, double share) {
+// Drops specks of less than 0.15% of the picture, and fills holes of less than 0.5%: glints
+// and spots on a fruit.
+void drop_specks(cv::Mat1b& mask) {
   for (const bool holes : {false, true}) {
     cv::Mat1b side = holes ? cv::Mat1b(255 - mask) : mask;
     cv::Mat labels, stats, centroids;
     const int parts = cv::connectedComponentsWithStats(side, labels, stats, centroids, 8);
-    const double least = share * static_cast<double>(mask.total());
+    const double least = (holes ? 0.005 : 0.0015) * static_cast<double>(mask.total());
     for (int part = 1; part < parts; ++part) {
       if (stats.at<int>(part, cv::CC_STAT_AREA) >= least) continue;
       mask.setTo(holes ? 255 : 0, labels == part);
@@ -256,13 +262,13 @@ ObjectMask find_object(const RgbImage& image, const MaskOptions& options) {
 
   ObjectMask result;
   result.method = options.box ? MaskMethod::box_grabcut : MaskMethod::saliency_grabcut;
-  cv::Mat1b hard = grabcut_mask(small, saliency, frame, options.iterations);
-  drop_specks(hard, 0.0015);
+  cv::Mat1b hard = grabcut_mask(small, saliency, frame, options);
+  drop_specks(hard);
   const double area = area_share(hard);
   if (area < kLeastArea || area > kMostArea) {
     result.method = MaskMethod::saturation;
     hard = saturation_mask(small, frame);
-    drop_specks(hard, 0.0015);
+    drop_specks(hard);
   }
   result.mask = soft_mask(hard, oklab_of(full));
   result.quality = measure_mask(result.mask);

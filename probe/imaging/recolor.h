@@ -32,7 +32,7 @@ struct Recolored {
 
 // What a result must have; else quality_failure() says why not.
 struct QualityLimits {
-  double min_area = 0.04, max_area = 0.95;  // of the mask
+  double min_area = 0.04, max_area = 0.98;  // of the mask
   double max_hue_error = 20.0;              // degrees
   double max_color_distance = 0.20;
   double min_change = 0.06;
