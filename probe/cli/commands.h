@@ -22,5 +22,6 @@ Command add_zeroshot(CLI::App& app, const std::string& command_line);
 Command add_match(CLI::App& app, const std::string& command_line);
 Command add_compare(CLI::App& app, const std::string& command_line);
 Command add_export(CLI::App& app, const std::string& command_line);
+Command add_recolor(CLI::App& app, const std::string& command_line);
 
 }  // namespace probe

@@ -33,6 +33,7 @@ constexpr CommandEntry kCommands[] = {
     {"match", "top-k image matching: original or modified against originals", add_match},
     {"compare", "encoders side by side, with published MLLM scores", add_compare},
     {"export", "write an embedding file as npy or csv", add_export},
+    {"recolor", "make attribute-modified images: the object in another colour", add_recolor},
 };
 
 std::string quoted_command_line(int argc, const char* const* argv) {

@@ -220,7 +220,7 @@ Dataset read_dataset(const fs::path& path, const DatasetOptions& options) {
   check_ids(dataset);
 
   fs::path questions = options.questions;
-  if (questions.empty()) {
+  if (questions.empty() && !options.without_questions) {
     const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
     if (fs::exists(folder / "questions.jsonl", code)) questions = folder / "questions.jsonl";
   }

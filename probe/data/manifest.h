@@ -11,6 +11,7 @@ namespace probe {
 struct DatasetOptions {
   std::filesystem::path questions;  // empty: "questions.jsonl" beside the manifest, if any
   bool allow_outside = false;       // image paths may leave the manifest's folder
+  bool without_questions = false;   // do not look for a file of questions
 };
 
 // Reads `path` by what it is: folder, *.jsonl / *.json, *.tsv, *.csv.
