@@ -99,3 +99,16 @@ def test_processor_inside_processor_config(made, tmp_path):
     assert main([str(copy), "-o", str(tmp_path / "bundle"), "--quiet"]) == 0
     a, b = (json.loads((f / "encoder.json").read_text()) for f in (bundle, tmp_path / "bundle"))
     assert a["image"] == b["image"]
+
+
+def test_old_processor_files_with_bare_numbers(made, tmp_path):
+    """As openai/clip-vit-large-patch14-336 has it: size and crop_size are numbers."""
+    source, bundle = made(tiny_models.clip)
+    copy = shutil.copytree(source, tmp_path / "source")
+    (copy / "preprocessor_config.json").write_text(json.dumps({
+        "crop_size": 56, "do_center_crop": True, "do_normalize": True, "do_resize": True,
+        "feature_extractor_type": "CLIPFeatureExtractor", "resample": 3, "size": 56,
+        "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711]}))
+    assert main([str(copy), "-o", str(tmp_path / "bundle"), "--quiet"]) == 0
+    a, b = (json.loads((f / "encoder.json").read_text()) for f in (bundle, tmp_path / "bundle"))
+    assert a["image"] == b["image"]
