@@ -83,7 +83,7 @@ def compare(ours: torch.Tensor, theirs: torch.Tensor) -> dict:
 
 
 @torch.no_grad()
-def measure(name: str, work: Path, keep: Path | None) -> dict:
+def measure(name: str, work: Path, keep: Path | None, images: int) -> dict:
     source = work / "checkpoint"
     source.mkdir()
     make_checkpoint(name, source)
@@ -96,7 +96,7 @@ def measure(name: str, work: Path, keep: Path | None) -> dict:
     result = {"name": name, "architecture": plan.architecture, "parameters": plan.parameters,
               "export_seconds": round(time.monotonic() - start, 1)}
 
-    pixels = torch.randn(2, 3, plan.image_spec.size, plan.image_spec.size, generator=torch.Generator().manual_seed(0))
+    pixels = torch.randn(images, 3, plan.image_spec.size, plan.image_spec.size, generator=torch.Generator().manual_seed(0))
     ids = torch.tensor(plan.tokenizer.ids(["a photo of a red fox", "banana"]))
     reference = plan.reference()
     embedding, tokens = reference.encode_image(pixels)
@@ -110,6 +110,7 @@ def measure(name: str, work: Path, keep: Path | None) -> dict:
         found["text"] = tower(ids)
         del tower
         result[str(dtype)[6:]] = {k: compare(found[k], wanted[k]) for k in wanted}
+        print(f"  {str(dtype)[6:]}: {result[str(dtype)[6:]]}", flush=True)
     result["peak_gib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
     ok = all(x["cosine"] >= 0.99999 and x["error"] <= 1e-4 for x in result["float32"].values())
     result["ok"] = ok and all(x["cosine"] >= 0.999 for x in result["bfloat16"].values())
@@ -122,6 +123,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="folder for the bundles (default: they are deleted)")
     parser.add_argument("--work", type=Path, help="folder for temporary checkpoints (default: the system's)")
     parser.add_argument("--json", type=Path, help="append one line of JSON a model")
+    parser.add_argument("--images", type=int, default=1,
+                        help="batch size of the comparison (default: 1; bfloat16 is slow without AVX-512 or AMX)")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -129,7 +132,7 @@ def main() -> int:
     good = True
     for name in options.models:
         with tempfile.TemporaryDirectory(dir=options.work) as work:
-            result = measure(name, Path(work), options.keep)
+            result = measure(name, Path(work), options.keep, options.images)
         good &= result["ok"]
         print(json.dumps(result, indent=1), flush=True)
         if options.json:

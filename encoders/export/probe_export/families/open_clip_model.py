@@ -281,13 +281,13 @@ def make_plan(config: dict, pre: dict, path: Path, checkpoint: str, revision, wa
     open_clip = import_open_clip()
     where = f"{checkpoint}: open_clip model config"
     vision, text = config["vision_cfg"], config["text_cfg"]
-    check_keys({k: v for k, v in config.items() if k not in ("embed_dim", "vision_cfg", "text_cfg", "quick_gelu",
-                                                              "custom_text", "multimodal_cfg")}, set(), where)
-    require(not config.get("multimodal_cfg"), where, "a CLIP model (no multimodal_cfg)", "multimodal_cfg")
     timm = bool(vision.get("timm_model_name"))
     if timm and not str(vision["timm_model_name"]).startswith("eva"):
         raise ExportError(f"{where}: of timm's trunks only EVA is supported, got {vision['timm_model_name']!r} "
                           "(SigLIP: export the Hugging Face checkpoint, e.g. google/siglip-so400m-patch14-384)")
+    check_keys({k: v for k, v in config.items() if k not in ("embed_dim", "vision_cfg", "text_cfg", "quick_gelu",
+                                                              "custom_text", "multimodal_cfg")}, set(), where)
+    require(not config.get("multimodal_cfg"), where, "a CLIP model (no multimodal_cfg)", "multimodal_cfg")
     check_keys(vision, VISION_KEYS, where)
     check_keys(text, TEXT_KEYS, where)
     require(isinstance(vision.get("layers", 12), int), where, "a vision transformer", "a ResNet")
