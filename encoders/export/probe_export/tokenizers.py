@@ -1,7 +1,6 @@
 """Tokenizer files of a bundle, and the reference tokenizers that make the golden ids."""
 
 import gzip
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
