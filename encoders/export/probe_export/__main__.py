@@ -1,0 +1,5 @@
+import sys
+
+from probe_export.cli import main
+
+sys.exit(main())
