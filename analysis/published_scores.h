@@ -29,7 +29,8 @@ std::vector<PublishedScore> parse_published(const std::vector<std::string>& head
                                             const std::vector<std::vector<std::string>>& rows,
                                             const std::string& where);
 
-// The panel "published, NEMO images, not comparable". Derived cells carry a star.
+// The panel "published, NEMO images, not comparable". The last column names the
+// cells that were derived.
 Table published_table(const std::vector<PublishedScore>& scores);
 
 }  // namespace probe

@@ -23,6 +23,10 @@ std::string cell_text(const Cell& cell) {
     case Cell::Kind::count: return std::to_string(cell.whole);
     case Cell::Kind::number: {
       std::string text = fmt::format("{:.{}f}", cell.real, cell.decimals);
+      // A small p is not zero.
+      if (cell.real > 0 && text.find_first_not_of("0.") == std::string::npos) {
+        text = "<" + text.substr(0, text.size() - 1) + "1";
+      }
       if (cell.interval) {
         text += fmt::format(" [{:.{}f}, {:.{}f}]", cell.interval->low, cell.decimals,
                             cell.interval->high, cell.decimals);

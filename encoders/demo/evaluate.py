@@ -18,7 +18,8 @@ import torch
 from torch.nn import functional as F
 
 from bpe import Bpe
-from photos import grocery_photos, prepare, read_rgb, to_pixels
+from grocery_names import grocery_photos
+from photos import prepare, read_rgb, to_pixels
 
 HERE = Path(__file__).resolve().parent
 DRAWS = 20

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from parts import load_trunk
-from photos import augment, grocery_photos, prepare, read_rgb, to_pixels
+from grocery_names import grocery_photos
+from photos import augment, prepare, read_rgb, to_pixels
 
 AUGMENTED_VIEWS = 6
 SEED = 20240607

@@ -52,6 +52,13 @@ TEST(Table, JsonKeepsCountsAndNulls) {
   EXPECT_EQ(json.at("failures").at(0).at("reason"), "why");
 }
 
+TEST(Table, SmallNumbersAreNotShownAsZero) {
+  Table table = sample();
+  table.rows = {{text_cell("x"), number_cell(1e-9, 4), number_cell(0.0, 4)}};
+  EXPECT_NE(render_text(table).find(" <0.0001  0.0000\n"), std::string::npos)
+      << render_text(table);
+}
+
 // No answered question is not 0 %.
 TEST(Table, NothingAnsweredIsNotZero) {
   Table table = sample();
