@@ -36,7 +36,7 @@ constexpr std::array kColors = {
     NamedColor{"light purple", {0.78F, 0.110F, 308.0F}, 0.05F},
     NamedColor{"light red", {0.72F, 0.150F, 24.0F}, 0.03F},
     NamedColor{"light yellow", {0.95F, 0.100F, 105.0F}, 0.04F},
-    NamedColor{"neon pink", {0.70F, 0.240F, 352.0F}, 0.05F},
+    NamedColor{"neon pink", {0.70F, 0.220F, 352.0F}, 0.05F},
     NamedColor{"pure white", {0.98F, 0.000F, 0.0F}, 0.04F},
     NamedColor{"rich blue", {0.48F, 0.200F, 262.0F}, 0.04F},
     NamedColor{"rich cyan", {0.72F, 0.120F, 203.0F}, 0.04F},

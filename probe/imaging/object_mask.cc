@@ -114,6 +114,13 @@ Split otsu(const cv::Mat1f& values, const cv::Rect& frame) {
           static_cast<float>(spread[0])};
 }
 
+// True if there is nothing to tell an object by.
+bool is_flat(const cv::Mat3f& lab) {
+  cv::Scalar mean, spread;
+  cv::meanStdDev(lab, mean, spread);
+  return spread[0] + spread[1] + spread[2] < 0.005;
+}
+
 // 255 where GrabCut says object.
 cv::Mat1b grabcut_mask(const cv::Mat3b& rgb, const cv::Mat1f& saliency, const cv::Rect& frame,
                        const MaskOptions& options) {
@@ -258,11 +265,14 @@ ObjectMask find_object(const RgbImage& image, const MaskOptions& options) {
                0, 0, cv::INTER_AREA);
   }
   const cv::Rect frame = frame_of(options.box, full.size(), scale, small.size());
-  const cv::Mat1f saliency = saliency_of(oklab_of(small), frame, options.prior);
+  const cv::Mat3f small_lab = oklab_of(small);
 
   ObjectMask result;
   result.method = options.box ? MaskMethod::box_grabcut : MaskMethod::saliency_grabcut;
-  cv::Mat1b hard = grabcut_mask(small, saliency, frame, options);
+  cv::Mat1b hard = cv::Mat1b::zeros(small.size());
+  if (!is_flat(small_lab)) {
+    hard = grabcut_mask(small, saliency_of(small_lab, frame, options.prior), frame, options);
+  }
   drop_specks(hard);
   const double area = area_share(hard);
   if (area < kLeastArea || area > kMostArea) {

@@ -52,8 +52,8 @@ struct MaskOptions {
 
 // Saliency: the picture's colours fall into groups; a group counts by how central its
 // pixels lie, how chromatic it is, and how much more common it is in the category than in
-// the whole dataset (`prior`). If GrabCut fails or leaves less than 1% or more than 98%,
-// the pixels of high saturation are taken instead (`method` says so).
+// the whole dataset (`prior`). If GrabCut fails, has one flat colour to work on, or leaves less
+// than 1% or more than 98%, the pixels of high saturation are taken instead (`method` says so).
 // The edge is fitted to the picture and soft over about two pixels.
 // The same input gives the same mask. Throws Error(input) if the picture is smaller than
 // 8 x 8, or the box does not overlap it.
