@@ -39,11 +39,16 @@ void make_folder(const fs::path& folder) {
 
 const char* extension_of(const std::string& bytes) {
   switch (read_image_header(bytes).format) {
-    case ImageFormat::jpeg: return ".jpg";
-    case ImageFormat::webp: return ".webp";
-    case ImageFormat::bmp: return ".bmp";
-    case ImageFormat::tiff: return ".tif";
-    default: return ".png";
+    case ImageFormat::jpeg:
+      return ".jpg";
+    case ImageFormat::webp:
+      return ".webp";
+    case ImageFormat::bmp:
+      return ".bmp";
+    case ImageFormat::tiff:
+      return ".tif";
+    default:
+      return ".png";
   }
 }
 
@@ -69,8 +74,8 @@ int write_sheets(const std::vector<SheetEntry>& entries, const RecolorArguments&
   for (std::size_t first = 0; first < entries.size(); first += page) {
     fs::path path = arguments.sheet;
     if (entries.size() > page) {
-      path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), pages + 1,
-                                        path.extension().string()));
+      path.replace_filename(
+          fmt::format("{}-{}{}", path.stem().string(), pages + 1, path.extension().string()));
     }
     const auto part = std::span(entries).subspan(first, std::min(page, entries.size() - first));
     write_image(draw_sheet(part, arguments.sheet_side, arguments.sheet_row), path);
@@ -85,7 +90,8 @@ std::string synthetic_note(const std::string& command_line) {
          "photo that its line in `items.jsonl` names as `original_id`, by giving the object\n"
          "the colour in `attribute`; shape and background are the photo's. Each JPEG says so\n"
          "in its comment. The licences of the photos apply to them too.\n\n"
-         "Made with: `" + command_line + "`\n";
+         "Made with: `" +
+         command_line + "`\n";
 }
 
 Table summary_table(const RecolorResult& result, const std::map<std::string, Verdict>& verdicts,
@@ -100,16 +106,19 @@ Table summary_table(const RecolorResult& result, const std::map<std::string, Ver
   Table table;
   table.name = "summary";
   table.title = "Recoloured images";
-  table.columns = {{"originals", "originals"}, {"twins", "twins"},       {"dropped", "dropped"},
-                   {"rejected", "rejected"},   {"accepted", "accepted"}, {"open", "not reviewed"},
+  table.columns = {{"originals", "originals"},
+                   {"twins", "twins"},
+                   {"dropped", "dropped"},
+                   {"rejected", "rejected"},
+                   {"accepted", "accepted"},
+                   {"open", "not reviewed"},
                    {"acceptance", "accepted of reviewed %"}};
-  table.rows.push_back({count_cell(static_cast<std::int64_t>(originals)),
-                        count_cell(std::ssize(result.twins)),
-                        count_cell(std::ssize(result.failures)), count_cell(rejected),
-                        count_cell(accepted), count_cell(open),
-                        accepted + rejected == 0
-                            ? unknown_cell()
-                            : accuracy_cell({accepted, accepted + rejected})});
+  table.rows.push_back(
+      {count_cell(static_cast<std::int64_t>(originals)), count_cell(std::ssize(result.twins)),
+       count_cell(std::ssize(result.failures)), count_cell(rejected), count_cell(accepted),
+       count_cell(open),
+       accepted + rejected == 0 ? unknown_cell()
+                                : accuracy_cell({accepted, accepted + rejected})});
   return table;
 }
 
@@ -143,16 +152,13 @@ Table twin_table(const RecolorResult& result) {
                    {"change", "change"}};
   for (const TwinResult& twin : result.twins) {
     const RecolorQuality& quality = twin.quality;
-    table.rows.push_back({text_cell(twin.twin.id), text_cell(twin.twin.original_id),
-                          text_cell(twin.twin.category), text_cell(twin.twin.attribute),
-                          text_cell(mask_method_name(twin.method)),
-                          number_cell(quality.mask_fraction, 3),
-                          number_cell(twin.mask.border, 3),
-                          number_cell(twin.mask.compactness, 3),
-                          number_cell(quality.hue_error, 1),
-                          number_cell(quality.color_distance, 3),
-                          number_cell(quality.start_distance, 3),
-                          number_cell(quality.change, 3)});
+    table.rows.push_back(
+        {text_cell(twin.twin.id), text_cell(twin.twin.original_id),
+         text_cell(twin.twin.category), text_cell(twin.twin.attribute),
+         text_cell(mask_method_name(twin.method)), number_cell(quality.mask_fraction, 3),
+         number_cell(twin.mask.border, 3), number_cell(twin.mask.compactness, 3),
+         number_cell(quality.hue_error, 1), number_cell(quality.color_distance, 3),
+         number_cell(quality.start_distance, 3), number_cell(quality.change, 3)});
   }
   table.note = "hue error in degrees; distances in OKLab, where black to white is 1";
   return table;
@@ -198,7 +204,8 @@ Report make_report(const RecolorArguments& arguments, const RecolorResult& resul
   if (stale > 0) {
     report.warnings.push_back(fmt::format(
         "{} verdicts of {} are about pictures that this run did not make (another seed, "
-        "colour or limit?)", stale, arguments.review.string()));
+        "colour or limit?)",
+        stale, arguments.review.string()));
   }
   return report;
 }
@@ -238,11 +245,11 @@ Report run_recolor(RecolorArguments arguments, const std::string& command_line) 
   const MergedManifest merged =
       merge_manifest(dataset, twins, arguments.folder, arguments.twins_only);
   if (merged.text.empty()) {
-    throw Error(ErrorKind::input, "no twin was made: " +
-                                      (result.failures.empty()
-                                           ? std::string("all are rejected")
-                                           : result.failures.front().id + ": " +
-                                                 result.failures.front().reason));
+    throw Error(ErrorKind::input,
+                "no twin was made: " +
+                    (result.failures.empty()
+                         ? std::string("all are rejected")
+                         : result.failures.front().id + ": " + result.failures.front().reason));
   }
   write_file_atomically(arguments.folder / "SYNTHETIC.md", synthetic_note(command_line));
   write_file_atomically(arguments.folder / "items.jsonl", merged.text);
@@ -252,9 +259,9 @@ Report run_recolor(RecolorArguments arguments, const std::string& command_line) 
   Report report = make_report(arguments, result, verdicts, originals.size());
   report.notes.push_back("manifest: " + (arguments.folder / "items.jsonl").string());
   if (merged.outside > 0) {
-    report.notes.push_back(fmt::format(
-        "{} images lie outside {}: read the manifest with --allow-outside", merged.outside,
-        arguments.folder.string()));
+    report.notes.push_back(
+        fmt::format("{} images lie outside {}: read the manifest with --allow-outside",
+                    merged.outside, arguments.folder.string()));
   }
   if (!arguments.sheet.empty() && !result.sheet.empty()) {
     const int pages = write_sheets(result.sheet, arguments);
@@ -262,7 +269,8 @@ Report run_recolor(RecolorArguments arguments, const std::string& command_line) 
         fmt::format("contact sheet: {} ({} pages)", arguments.sheet.string(), pages));
   }
   if (fs::exists(arguments.folder / "questions.jsonl", code)) {
-    report.notes.push_back("questions.jsonl beside the manifest was not changed; make it again");
+    report.notes.push_back(
+        "questions.jsonl beside the manifest was not changed; make it again");
   }
   return report;
 }
@@ -271,18 +279,28 @@ void add_limits(CLI::App& app, QualityLimits& limits) {
   const CLI::Range share(0.0, 1.0);
   const char* group = "Quality: what falls short is dropped and listed";
   app.add_option("--min-area,--min_area", limits.min_area, "least share of the picture")
-      ->check(share)->capture_default_str()->group(group);
+      ->check(share)
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--max-area,--max_area", limits.max_area, "largest share of the picture")
-      ->check(share)->capture_default_str()->group(group);
+      ->check(share)
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--max-hue-error,--max_hue_error", limits.max_hue_error,
                  "degrees between the object's new hue and the colour's")
-      ->check(CLI::Range(0.0, 180.0))->capture_default_str()->group(group);
+      ->check(CLI::Range(0.0, 180.0))
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--max-distance,--max_distance", limits.max_color_distance,
                  "OKLab distance of the object's new mean colour to the colour")
-      ->check(share)->capture_default_str()->group(group);
+      ->check(share)
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--min-change,--min_change", limits.min_change,
                  "OKLab distance between new and old object")
-      ->check(share)->capture_default_str()->group(group);
+      ->check(share)
+      ->capture_default_str()
+      ->group(group);
 }
 
 }  // namespace
@@ -293,19 +311,22 @@ Command add_recolor(CLI::App& app, const std::string& command_line) {
   app.add_option("DATA", o.data, "dataset (folder, .jsonl, .tsv, .csv); its originals are used")
       ->required();
   app.add_option("-o,--output", o.folder, "folder for modified/, items.jsonl and SYNTHETIC.md")
-      ->required()->type_name("DIR");
+      ->required()
+      ->type_name("DIR");
   app.add_option("--colors", o.colors, "CSV: category, then its colours (NEMO's Table A)")
       ->type_name("FILE");
   app.add_option("--color", o.color, "one colour for all, e.g. \"deep purple\"")
       ->type_name("NAME");
   app.add_option("--per-item,--per_item", o.settings.per_item, "twins of each original")
-      ->check(CLI::Range(1, 100))->capture_default_str();
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   app.add_option("--seed", o.settings.seed, "which colours an original gets")
       ->capture_default_str();
   app.add_option("--min-difference,--min_difference", o.settings.min_difference,
                  "colours nearer than this to the object's own are passed over (OKLab, "
                  "lightness counts a third)")
-      ->check(CLI::Range(0.0, 1.0))->capture_default_str();
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("--box", o.box, "the object of every picture lies in x,y,width,height")
       ->type_name("BOX");
   app.add_option("--boxes", o.boxes, "CSV with columns id, x, y, width, height, for some items")
@@ -313,25 +334,32 @@ Command add_recolor(CLI::App& app, const std::string& command_line) {
   app.add_option("--review", o.review,
                  "verdicts, CSV or JSON Lines: id of the twin, verdict (accept, reject)")
       ->type_name("FILE");
-  app.add_option("--sheet", o.sheet, "contact sheet for review, .jpg or .png")->type_name("FILE");
+  app.add_option("--sheet", o.sheet, "contact sheet for review, .jpg or .png")
+      ->type_name("FILE");
   app.add_option("--sheet-side,--sheet_side", o.sheet_side, "pixels of a picture on the sheet")
-      ->check(CLI::Range(16, 1024))->capture_default_str();
+      ->check(CLI::Range(16, 1024))
+      ->capture_default_str();
   app.add_option("--sheet-row,--sheet_row", o.sheet_row, "twins in a row")
-      ->check(CLI::Range(1, 100))->capture_default_str();
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   app.add_option("--sheet-page,--sheet_page", o.sheet_page, "twins on a page (0: all on one)")
-      ->check(CLI::Range(0, 100000))->capture_default_str();
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
   app.add_option("--jpeg-quality,--jpeg_quality", o.settings.jpeg_quality, "of the twins")
-      ->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_flag("--twins-only,--twins_only", o.twins_only, "leave the originals out of the manifest");
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_flag("--twins-only,--twins_only", o.twins_only,
+               "leave the originals out of the manifest");
   app.add_flag("--allow-outside,--allow_outside", o.allow_outside,
                "the dataset may name images outside its own folder");
   app.add_flag("--fail-fast,--fail_fast", o.settings.fail_fast,
                "stop at the first item that fails");
   add_limits(app, o.settings.limits);
   add_output_options(app, o.output);
-  add_examples(app, {"probe recolor demo -o demo --colors demo/table_a.csv --sheet sheet.jpg",
-                     "probe recolor demo -o demo --colors demo/table_a.csv --review verdicts.csv",
-                     "probe recolor photos -o purple --color \"deep purple\" --twins-only"});
+  add_examples(app,
+               {"probe recolor demo -o demo --colors demo/table_a.csv --sheet sheet.jpg",
+                "probe recolor demo -o demo --colors demo/table_a.csv --review verdicts.csv",
+                "probe recolor photos -o purple --color \"deep purple\" --twins-only"});
   return [options, command_line] {
     return show_report(run_recolor(*options, command_line), options->output);
   };

@@ -39,7 +39,8 @@ std::string unknown_color(const std::string& name) {
     const int distance = edit_distance(name, std::string(color.name));
     if (distance < smallest) smallest = distance, nearest = color.name;
   }
-  return fmt::format("expected a colour of NEMO's Tables A and D, got \"{}\"{}", printable(name),
+  return fmt::format("expected a colour of NEMO's Tables A and D, got \"{}\"{}",
+                     printable(name),
                      nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
 }
 
@@ -57,7 +58,8 @@ int whole_number(const std::string& text, const std::string& where, const char* 
 
 Box make_box(const std::array<std::string, 4>& fields, const std::string& where,
              ErrorKind kind) {
-  const Box box{whole_number(fields[0], where, "x", kind), whole_number(fields[1], where, "y", kind),
+  const Box box{whole_number(fields[0], where, "x", kind),
+                whole_number(fields[1], where, "y", kind),
                 whole_number(fields[2], where, "width", kind),
                 whole_number(fields[3], where, "height", kind)};
   if (box.width <= 0 || box.height <= 0) {
@@ -84,8 +86,9 @@ void add_verdict(std::map<std::string, Verdict>& verdicts, const std::string& id
   } else if (word == "reject") {
     verdict = Verdict::reject;
   } else if (!word.empty()) {
-    throw Error(ErrorKind::input, fmt::format("{}: verdict: expected accept or reject, got \"{}\"",
-                                              where, printable(word)));
+    throw Error(ErrorKind::input,
+                fmt::format("{}: verdict: expected accept or reject, got \"{}\"", where,
+                            printable(word)));
   }
   if (!verdicts.emplace(id, verdict).second) {
     throw Error(ErrorKind::input,

@@ -131,7 +131,8 @@ class Recolorer {
               fs::path("modified") / safe_file_name(category) /
                   (safe_file_name(item.id) + "-" + slug + ".jpg")};
     if (!files_.insert(twin.image).second) {
-      throw Error(ErrorKind::input, "another twin is called " + twin.image.string() + " already");
+      throw Error(ErrorKind::input,
+                  "another twin is called " + twin.image.string() + " already");
     }
     const fs::path path = settings_.folder / twin.image;
     std::error_code code;
@@ -140,8 +141,8 @@ class Recolorer {
       throw Error(ErrorKind::io,
                   path.parent_path().string() + ": cannot create: " + code.message());
     }
-    write_file_atomically(path, encode_jpeg(made.image, settings_.jpeg_quality,
-                                            jpeg_comment(item, color)));
+    write_file_atomically(
+        path, encode_jpeg(made.image, settings_.jpeg_quality, jpeg_comment(item, color)));
     result_.twins.push_back({std::move(twin), made.quality, object.method, object.quality});
   }
 

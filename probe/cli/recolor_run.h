@@ -17,17 +17,17 @@
 namespace probe {
 
 struct RecolorSettings {
-  std::filesystem::path folder;         // twins go to folder/modified/<category>/
+  std::filesystem::path folder;  // twins go to folder/modified/<category>/
   ColorTable colors;
   std::optional<NamedColor> only_color;  // instead of the table
-  std::optional<Box> box;               // for all
-  std::map<std::string, Box> boxes;     // for some, by item id
+  std::optional<Box> box;                // for all
+  std::map<std::string, Box> boxes;      // for some, by item id
   int per_item = 1;
   std::uint64_t seed = 1;
-  float min_difference = 0.115F;        // see difference_from()
+  float min_difference = 0.115F;  // see difference_from()
   QualityLimits limits;
   int jpeg_quality = 90;
-  int sheet_side = 0;                   // 0: no entries for a sheet
+  int sheet_side = 0;  // 0: no entries for a sheet
   bool fail_fast = false;
   bool quiet = false;
 };
@@ -43,7 +43,7 @@ struct RecolorResult {
   std::vector<TwinResult> twins;      // written
   std::vector<std::string> rejected;  // ids of twins that a verdict keeps out
   std::vector<Failure> failures;
-  std::vector<SheetEntry> sheet;      // all of them, also rejected and dropped ones
+  std::vector<SheetEntry> sheet;  // all of them, also rejected and dropped ones
 };
 
 // Colours of an item in the order in which they are tried: by SHA-256 of

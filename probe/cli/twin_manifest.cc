@@ -29,7 +29,8 @@ using OwnQuestions = std::map<std::string, const Question*>;
 OwnQuestions own_questions(const Dataset& dataset) {
   OwnQuestions result;
   for (const Question& question : dataset.questions) {
-    if (question.id == question.item_id + ":choice") result.emplace(question.item_id, &question);
+    if (question.id == question.item_id + ":choice")
+      result.emplace(question.item_id, &question);
   }
   return result;
 }
@@ -93,9 +94,10 @@ std::string safe_file_name(const std::string& text) {
 MergedManifest merge_manifest(const Dataset& dataset, const std::vector<Twin>& twins,
                               const fs::path& folder, bool twins_only) {
   MergedManifest merged;
-  const fs::path manifest = fs::is_directory(dataset.source) ? dataset.source / "items.jsonl"
-                                                             : dataset.source;
-  const bool same = relative_to(manifest, folder) == fs::path("items.jsonl") && fs::exists(manifest);
+  const fs::path manifest =
+      fs::is_directory(dataset.source) ? dataset.source / "items.jsonl" : dataset.source;
+  const bool same =
+      relative_to(manifest, folder) == fs::path("items.jsonl") && fs::exists(manifest);
   const auto raw = same ? lines_by_id(manifest) : std::map<std::string, std::string>{};
   const OwnQuestions questions = own_questions(dataset);
   const auto question_of = [&](const std::string& id) {

@@ -73,7 +73,9 @@ std::string plain(std::string_view name) {
 
 }  // namespace
 
-std::span<const NamedColor> named_colors() { return kColors; }
+std::span<const NamedColor> named_colors() {
+  return kColors;
+}
 
 std::optional<NamedColor> find_named_color(std::string_view name) {
   const std::string wanted = plain(name);

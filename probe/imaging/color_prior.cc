@@ -9,7 +9,7 @@ namespace {
 constexpr int kLightness = 8, kChroma = 20;  // cells along lightness, and along a and b
 constexpr float kReach = 0.3F;               // a and b are cut off at +-kReach
 constexpr int kCells = kLightness * kChroma * kChroma;
-constexpr double kFewest = 3.0;              // pictures
+constexpr double kFewest = 3.0;  // pictures
 
 int along(float value, float low, float high, int cells) {
   const float place = (value - low) / (high - low) * static_cast<float>(cells);
@@ -18,7 +18,8 @@ int along(float value, float low, float high, int cells) {
 
 int cell_of(const Oklab& color) {
   return (along(color.lightness, 0.0F, 1.0F, kLightness) * kChroma +
-          along(color.a, -kReach, kReach, kChroma)) * kChroma +
+          along(color.a, -kReach, kReach, kChroma)) *
+             kChroma +
          along(color.b, -kReach, kReach, kChroma);
 }
 
@@ -54,8 +55,8 @@ void ColorHistogram::add(const RgbImage& image) {
       const double dx = 2.0 * (x + 0.5) / image.width - 1.0;
       const double weight = std::exp(-1.5 * (dx * dx + dy * dy));
       const std::size_t at = 3 * (static_cast<std::size_t>(y) * image.width + x);
-      own[cell_of(to_oklab(Rgb{image.pixels[at], image.pixels[at + 1], image.pixels[at + 2]}))] +=
-          weight;
+      own[cell_of(to_oklab(
+          Rgb{image.pixels[at], image.pixels[at + 1], image.pixels[at + 2]}))] += weight;
       total += weight;
     }
   }
@@ -78,6 +79,8 @@ ColorPrior::ColorPrior(const ColorHistogram& category, const ColorHistogram& all
   }
 }
 
-float ColorPrior::log_ratio(const Oklab& color) const { return cells_[cell_of(color)]; }
+float ColorPrior::log_ratio(const Oklab& color) const {
+  return cells_[cell_of(color)];
+}
 
 }  // namespace probe

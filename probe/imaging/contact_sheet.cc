@@ -27,9 +27,12 @@ RgbImage copy_of(const cv::Mat3b& mat) {
 
 cv::Scalar mark_color(SheetMark mark) {
   switch (mark) {
-    case SheetMark::open: return {0, 0, 0};
-    case SheetMark::accepted: return {0, 120, 0};
-    case SheetMark::rejected: return {200, 0, 0};
+    case SheetMark::open:
+      return {0, 0, 0};
+    case SheetMark::accepted:
+      return {0, 120, 0};
+    case SheetMark::rejected:
+      return {200, 0, 0};
   }
   return {};
 }
@@ -53,8 +56,8 @@ void draw_label(cv::Mat3b& sheet, const SheetEntry& entry, cv::Point corner, int
 }  // namespace
 
 RgbImage shrink(const RgbImage& image, int side) {
-  const double scale = std::min(1.0, static_cast<double>(side) /
-                                         std::max(image.width, image.height));
+  const double scale =
+      std::min(1.0, static_cast<double>(side) / std::max(image.width, image.height));
   cv::Mat3b small;
   cv::resize(view(image), small,
              {std::max(1, static_cast<int>(std::lround(image.width * scale))),

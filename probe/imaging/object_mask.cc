@@ -16,7 +16,7 @@ namespace {
 constexpr double kLeastArea = 0.01, kMostArea = 0.98;  // of a GrabCut result that is believed
 constexpr int kColorGroups = 8;
 constexpr float kSurelyObject = 1.0F;  // saliency that only the category's own colours reach
-constexpr int kSeed = 12345;  // OpenCV's generator is global: set before each use
+constexpr int kSeed = 12345;           // OpenCV's generator is global: set before each use
 
 cv::Mat rgb_view(const RgbImage& image) {
   return {image.height, image.width, CV_8UC3, const_cast<std::uint8_t*>(image.pixels.data())};
@@ -87,8 +87,8 @@ cv::Mat1f saliency_of(const cv::Mat3f& lab, const cv::Rect& frame, const ColorPr
       const cv::Vec3f& p = lab(y, x);
       const float chroma = std::min(std::hypot(p[1], p[2]) / 0.15F, 1.0F);
       const float known = prior == nullptr ? 0.0F : prior->log_ratio({p[0], p[1], p[2]});
-      saliency(y, x) = 0.6F * weights(y, x) + 1.5F * centrality(y, x) + 0.6F * chroma +
-                       0.8F * known;
+      saliency(y, x) =
+          0.6F * weights(y, x) + 1.5F * centrality(y, x) + 0.6F * chroma + 0.8F * known;
     }
   }
   cv::GaussianBlur(saliency, saliency, {0, 0}, 2.0);
@@ -143,7 +143,8 @@ cv::Mat1b grabcut_mask(const cv::Mat3b& rgb, const cv::Mat1f& saliency, const cv
   cv::cvtColor(rgb, bgr, cv::COLOR_RGB2BGR);
   cv::setRNGSeed(kSeed);
   try {
-    cv::grabCut(bgr, labels, {}, background, foreground, options.iterations, cv::GC_INIT_WITH_MASK);
+    cv::grabCut(bgr, labels, {}, background, foreground, options.iterations,
+                cv::GC_INIT_WITH_MASK);
   } catch (const cv::Exception&) {
     return cv::Mat1b::zeros(rgb.size());  // one of the two sides had no pixels
   }
@@ -221,17 +222,18 @@ Mask soft_mask(const cv::Mat1b& hard, const cv::Mat3f& lab) {
 
 cv::Rect frame_of(const std::optional<Box>& box, cv::Size full, double scale, cv::Size size) {
   if (!box) return {0, 0, size.width, size.height};
-  const cv::Rect inside =
-      cv::Rect(box->x, box->y, box->width, box->height) & cv::Rect(0, 0, full.width, full.height);
+  const cv::Rect inside = cv::Rect(box->x, box->y, box->width, box->height) &
+                          cv::Rect(0, 0, full.width, full.height);
   const cv::Rect scaled(static_cast<int>(inside.x * scale), static_cast<int>(inside.y * scale),
                         static_cast<int>(std::ceil(inside.width * scale)),
                         static_cast<int>(std::ceil(inside.height * scale)));
   const cv::Rect frame = scaled & cv::Rect(0, 0, size.width, size.height);
   if (frame.width < 4 || frame.height < 4) {
-    throw Error(ErrorKind::input,
-                "box: expected at least 4 x 4 pixels inside the picture of " +
-                    std::to_string(full.width) + " x " + std::to_string(full.height) + ", got " +
-                    std::to_string(inside.width) + " x " + std::to_string(inside.height));
+    throw Error(ErrorKind::input, "box: expected at least 4 x 4 pixels inside the picture of " +
+                                      std::to_string(full.width) + " x " +
+                                      std::to_string(full.height) + ", got " +
+                                      std::to_string(inside.width) + " x " +
+                                      std::to_string(inside.height));
   }
   return frame;
 }
@@ -240,9 +242,12 @@ cv::Rect frame_of(const std::optional<Box>& box, cv::Size full, double scale, cv
 
 const char* mask_method_name(MaskMethod method) {
   switch (method) {
-    case MaskMethod::saliency_grabcut: return "grabcut from saliency";
-    case MaskMethod::box_grabcut: return "grabcut from a box";
-    case MaskMethod::saturation: return "saturation";
+    case MaskMethod::saliency_grabcut:
+      return "grabcut from saliency";
+    case MaskMethod::box_grabcut:
+      return "grabcut from a box";
+    case MaskMethod::saturation:
+      return "saturation";
   }
   return "";
 }

@@ -13,17 +13,16 @@ std::array<float, 256> linear_table() {
   std::array<float, 256> table{};
   for (int code = 0; code < 256; ++code) {
     const double value = code / 255.0;
-    table[code] = static_cast<float>(
-        value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+    table[code] = static_cast<float>(value <= 0.04045 ? value / 12.92
+                                                      : std::pow((value + 0.055) / 1.055, 2.4));
   }
   return table;
 }
 
 std::uint8_t code_of(float linear) {
   const float clipped = std::clamp(linear, 0.0F, 1.0F);
-  const float value = clipped <= 0.0031308F
-                          ? 12.92F * clipped
-                          : 1.055F * std::pow(clipped, 1.0F / 2.4F) - 0.055F;
+  const float value = clipped <= 0.0031308F ? 12.92F * clipped
+                                            : 1.055F * std::pow(clipped, 1.0F / 2.4F) - 0.055F;
   return static_cast<std::uint8_t>(std::lround(255.0F * value));
 }
 
@@ -67,7 +66,9 @@ Oklab to_oklab(const Oklch& color) {
           color.chroma * std::sin(color.hue * kDegree)};
 }
 
-bool in_srgb(const Oklab& color) { return shows(to_linear(color)); }
+bool in_srgb(const Oklab& color) {
+  return shows(to_linear(color));
+}
 
 Rgb to_rgb(const Oklab& color) {
   const float lightness = std::clamp(color.lightness, 0.0F, 1.0F);

@@ -58,8 +58,9 @@ float signed_turn(float hue, float from) {
 
 void check_sizes(const RgbImage& image, const Mask& mask) {
   if (image.height != mask.height || image.width != mask.width) {
-    throw Error(ErrorKind::input, fmt::format("mask: expected {} x {}, got {} x {}", image.width,
-                                              image.height, mask.width, mask.height));
+    throw Error(ErrorKind::input,
+                fmt::format("mask: expected {} x {}, got {} x {}", image.width, image.height,
+                            mask.width, mask.height));
   }
 }
 
@@ -84,7 +85,8 @@ ObjectColor measure_object(const RgbImage& image, const Mask& mask) {
   }
   return {{static_cast<float>(l / weight), static_cast<float>(a / weight),
            static_cast<float>(b / weight)},
-          median(lightness), median(chroma)};
+          median(lightness),
+          median(chroma)};
 }
 
 float difference_from(const ObjectColor& object, const NamedColor& color) {
@@ -160,9 +162,8 @@ std::string quality_failure(const RecolorQuality& quality, const QualityLimits& 
                        limits.max_hue_error, quality.hue_error);
   }
   if (quality.color_distance > limits.max_color_distance) {
-    return fmt::format(
-        "colour not reached: expected within {:.2f} of it (OKLab), got {:.2f}",
-        limits.max_color_distance, quality.color_distance);
+    return fmt::format("colour not reached: expected within {:.2f} of it (OKLab), got {:.2f}",
+                       limits.max_color_distance, quality.color_distance);
   }
   if (quality.change < limits.min_change) {
     return fmt::format("hardly changed: expected at least {:.2f} (OKLab), got {:.2f}",

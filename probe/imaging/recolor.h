@@ -11,9 +11,9 @@ namespace probe {
 
 // The usual colour of what a mask covers.
 struct ObjectColor {
-  Oklab mean;               // of the pixels, by their share in the mask
-  float lightness = 0.0F;   // median
-  float chroma = 0.0F;      // median
+  Oklab mean;              // of the pixels, by their share in the mask
+  float lightness = 0.0F;  // median
+  float chroma = 0.0F;     // median
 };
 
 struct RecolorQuality {

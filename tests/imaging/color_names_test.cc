@@ -22,9 +22,9 @@ TEST(ColorNames, EveryNameOfTableAIsKnown) {
 
 // NEMO's Table D; its file is not part of this project.
 TEST(ColorNames, EveryNameOfTableDIsKnown) {
-  for (const char* name : {"bright yellow", "vibrant green", "neon pink", "iridescent blue",
-                           "pure white", "fiery red", "deep purple", "emerald green", "sky blue",
-                           "golden"}) {
+  for (const char* name :
+       {"bright yellow", "vibrant green", "neon pink", "iridescent blue", "pure white",
+        "fiery red", "deep purple", "emerald green", "sky blue", "golden"}) {
     EXPECT_TRUE(find_named_color(name)) << name;
   }
   EXPECT_FALSE(find_named_color("beige"));
@@ -59,7 +59,9 @@ TEST(ColorNames, HuesAgreeWithCssKeywords) {
   }
 }
 
-TEST(ColorNames, Slug) { EXPECT_EQ(color_slug("Deep purple"), "deep-purple"); }
+TEST(ColorNames, Slug) {
+  EXPECT_EQ(color_slug("Deep purple"), "deep-purple");
+}
 
 }  // namespace
 }  // namespace probe

@@ -70,7 +70,8 @@ TEST(ObjectMask, RefusesWhatItCannotUse) {
   MaskOptions options;
   options.box = Box{64, 0, 20, 20};
   EXPECT_PROBE_ERROR(find_object(test::plain_picture(64, 64, {1, 2, 3}), options),
-                     ErrorKind::input, "box: expected at least 4 x 4 pixels inside the picture");
+                     ErrorKind::input,
+                     "box: expected at least 4 x 4 pixels inside the picture");
 }
 
 TEST(ObjectMask, Measures) {

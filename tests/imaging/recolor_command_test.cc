@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kTable = "object,color_1,color_2\nfig,sky blue,golden\nlime,rich purple,\n";
+constexpr const char* kTable =
+    "object,color_1,color_2\nfig,sky blue,golden\nlime,rich purple,\n";
 // Odd spacing and an unusual order: these lines must come back as they are.
 constexpr const char* kItems =
     "{\"id\": \"fig-1\",  \"category\": \"fig\", \"image\": \"originals/fig.png\"}\n"
@@ -99,9 +100,9 @@ TEST_F(RecolorCommand, VerdictsAreHonouredOnRerun) {
   ASSERT_EQ(lines().size(), 5u);
   const auto file = data() / "modified/fig/fig-1-golden.jpg";
   ASSERT_TRUE(std::filesystem::exists(file));
-  const auto csv = folder_.write(
-      "verdicts.csv", "id,verdict,note\nfig-1-golden,reject,\"leaves, too\"\n"
-                      "lime-1-rich-purple,accept,\nfig-1-sky-blue,,\n");
+  const auto csv = folder_.write("verdicts.csv",
+                                 "id,verdict,note\nfig-1-golden,reject,\"leaves, too\"\n"
+                                 "lime-1-rich-purple,accept,\nfig-1-sky-blue,,\n");
   const auto result = run({"--per-item", "2", "--review", csv});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_FALSE(std::filesystem::exists(file));
@@ -113,8 +114,8 @@ TEST_F(RecolorCommand, VerdictsAreHonouredOnRerun) {
   EXPECT_EQ(row["open"], 1);
 
   // JSON Lines say the same; a verdict taken back brings the twin back.
-  const auto jsonl = folder_.write("verdicts.jsonl",
-                                   "{\"id\":\"fig-1-sky-blue\",\"verdict\":\"reject\"}\n");
+  const auto jsonl =
+      folder_.write("verdicts.jsonl", "{\"id\":\"fig-1-sky-blue\",\"verdict\":\"reject\"}\n");
   ASSERT_EQ(run({"--per-item", "2", "--review", jsonl}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(file));
   EXPECT_FALSE(std::filesystem::exists(data() / "modified/fig/fig-1-sky-blue.jpg"));
@@ -179,9 +180,8 @@ TEST_F(RecolorCommand, RefusesWrongTablesAndOptions) {
 // Into another folder: the originals are named from there; --twins-only leaves them out.
 TEST_F(RecolorCommand, IntoAnotherFolder) {
   const auto other = folder_.path() / "other";
-  const auto result = test::run_probe({"recolor", data(), "-o", other, "--color", "golden",
-                                       "--quiet"},
-                                      folder_.path());
+  const auto result = test::run_probe(
+      {"recolor", data(), "-o", other, "--color", "golden", "--quiet"}, folder_.path());
   ASSERT_EQ(result.exit_code, 0) << result.err;
   DatasetOptions options;
   options.allow_outside = true;
