@@ -2,6 +2,10 @@
 add_library(probe_options INTERFACE)
 target_compile_features(probe_options INTERFACE cxx_std_20)
 target_compile_options(probe_options INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of nothing in std::string's operator+ (its bug 105651).
+  target_compile_options(probe_options INTERFACE -Wno-restrict)
+endif()
 target_include_directories(probe_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(PROBE_SANITIZE)
   target_compile_options(probe_options INTERFACE

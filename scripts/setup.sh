@@ -2,21 +2,21 @@
 # Installs everything `probe` needs on Debian 12 or Ubuntu 22.04 and later, and builds it.
 # Safe to run again: what is there already is left alone.
 #
-#   scripts/setup.sh             packages, .venv with LibTorch, release build
-#   scripts/setup.sh --no-build  without the build
-#   scripts/setup.sh --python    also the Python packages that tests and notebooks use
+#   scripts/setup.sh             packages, .venv with LibTorch, the program
+#   scripts/setup.sh --no-build  without building anything
+#   scripts/setup.sh --tests     also the tests, and the Python packages they use
 #
 # PROBE_TORCH_INDEX   where to look for the CPU wheel if no configured source has it
 # PROBE_PRESET        CMake preset to build (default: release)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=yes python=no
+build=yes tests=no
 for option in "$@"; do
   case $option in
     --no-build) build=no ;;
-    --python) python=yes ;;
-    *) sed -n '2,11p' "$0" >&2; exit 2 ;;
+    --tests) tests=yes ;;
+    *) sed -n '2,10p' "$0" >&2; exit 2 ;;
   esac
 done
 say() { printf '%s\n' "setup: $*" >&2; }
@@ -79,7 +79,7 @@ if ! has_torch; then
   fi
   has_torch || { say "the installed torch is not $torch_version+cpu"; exit 1; }
 fi
-if [ $python = yes ]; then
+if [ $tests = yes ]; then
   "${pip[@]}" -r scripts/requirements.txt
 fi
 
@@ -89,6 +89,8 @@ if [ $build = yes ]; then
   log=$(mktemp)
   cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
   rm -f "$log"
-  cmake --build "build/$preset" >&2
+  target=(--target probe)
+  [ $tests = yes ] && target=()
+  cmake --build "build/$preset" "${target[@]}" >&2
   say "done: build/$preset/bin/probe"
 fi

@@ -11,5 +11,5 @@ case ${1:-} in
   --all) labels='.' ;;
   *) sed -n '2,4p' "$0" >&2; exit 2 ;;
 esac
-scripts/setup.sh --python
+scripts/setup.sh --tests
 ctest --test-dir "build/${PROBE_PRESET:-release}" -L "$labels" -j "$(nproc)" --output-on-failure
