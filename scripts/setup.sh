@@ -85,6 +85,8 @@ fi
 
 if [ $build = yes ]; then
   preset=${PROBE_PRESET:-release}
+  # Paths relative to the clone, so that clones in other folders share the cache.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   say "building ($preset)"
   log=$(mktemp)
   cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
