@@ -171,7 +171,8 @@ Command add_match(CLI::App& app, const std::string& command_line) {
                  "o2o: originals against originals; a2o: modified against originals; both")
       ->check(CLI::IsMember({"o2o", "a2o", "both"}))
       ->capture_default_str();
-  app.add_option("--k", options->k, "neighbours that count; several give several rows")
+  app.add_option("--k", options->k, "neighbours that count; several (1,5,10) give several rows")
+      ->delimiter(',')
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_flag("--keep-source,--keep_source", options->keep_source,
@@ -179,7 +180,7 @@ Command add_match(CLI::App& app, const std::string& command_line) {
   app.add_flag("--neighbors", options->neighbors, "list every query's neighbours");
   add_output_options(app, options->output);
   add_examples(app, {"probe match demo.h5 --mode a2o",
-                     "probe match demo --encoder demo --mode both --k 1 5 10",
+                     "probe match demo --encoder demo --mode both --k 1,5,10",
                      "probe match nemo.h5 --neighbors --format csv"});
   return [options, &app] {
     options->encoder_given = app.count("--encoder") > 0;
