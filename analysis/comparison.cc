@@ -69,10 +69,16 @@ Table comparison_table(const std::vector<EncoderResult>& results, int k) {
                    {"o2o_hit", fmt::format("O2O hit@{} %", k)},
                    {"a2o_hit", fmt::format("A2O hit@{} %", k)}};
   for (const EncoderResult& result : results) {
-    check_same_questions(results.front().choice_original, result.choice_original,
-                         results.front().name, result.name);
-    check_same_questions(results.front().choice_modified, result.choice_modified,
-                         results.front().name, result.name);
+    for (const EncoderResult& other : results) {
+      if (other.items != result.items) {
+        throw Error(ErrorKind::input, "compare: " + other.name + " has " +
+                                          std::to_string(other.items.size()) + " items and " +
+                                          result.name + " " + std::to_string(result.items.size()) +
+                                          ", or others; they must be the same images");
+      }
+      check_same_questions(other.choice_original, result.choice_original, other.name, result.name);
+      check_same_questions(other.choice_modified, result.choice_modified, other.name, result.name);
+    }
     table.rows.push_back({text_cell(result.name), text_cell(result.architecture),
                           answers_cell(result.choice_original),
                           answers_cell(result.choice_modified), match_cell(result.o2o),

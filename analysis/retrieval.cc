@@ -30,6 +30,7 @@ MatchPlan plan_matching(const ItemColumns& items, MatchMode mode, bool keep_sour
         mode == MatchMode::o2o ? items.id[query] : items.original_id[query];
     std::vector<std::int64_t>& excluded = plan.excluded.emplace_back();
     const auto it = position.find(own);
+    if (it == position.end() && !own.empty()) ++plan.sources_unknown;
     const bool leave_out = mode == MatchMode::o2o || !keep_source;
     if (it == position.end() || !leave_out) continue;
     excluded.push_back(it->second);

@@ -18,6 +18,7 @@ struct MatchPlan {
   std::vector<std::int64_t> queries, gallery;        // rows of the embedding set
   std::vector<std::vector<std::int64_t>> excluded;   // per query: positions in `gallery`
   std::int64_t sources_left_out = 0;  // queries whose own source image was excluded
+  std::int64_t sources_unknown = 0;   // queries whose source is named but not in the gallery
   std::int64_t without_category = 0;  // items left out since they have no category
 };
 

@@ -39,6 +39,11 @@ std::vector<ChoiceOutcome> score_choices(const std::vector<Question>& questions,
   for (std::size_t i = 0; i < classifier.names.size(); ++i) {
     class_of.emplace(classifier.names[i], static_cast<Eigen::Index>(i));
   }
+  if (images.cols() != classifier.vectors.cols()) {
+    throw Error(ErrorKind::input, "zero-shot: expected texts of width " +
+                                      std::to_string(images.cols()) + ", got " +
+                                      std::to_string(classifier.vectors.cols()));
+  }
   const RowMatrix unit = unit_rows(images);
   std::vector<ChoiceOutcome> outcomes;
   for (const Question& question : questions) {

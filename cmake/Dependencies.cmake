@@ -22,7 +22,7 @@ pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 find_package(Torch 2.13 REQUIRED)
 
 # The wheel brings its own libgomp; two OpenMP runtimes in one process crash
-# (faiss#471). Ours is named first at link time and tests/link_test checks the result.
+# (faiss#471). Its file has the name of the system's, so that only one is loaded.
 add_library(probe_torch INTERFACE)
 target_link_libraries(probe_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(probe_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})

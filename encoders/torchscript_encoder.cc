@@ -11,17 +11,13 @@
 
 #include <algorithm>
 #include <future>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <thread>
-#include <unordered_set>
 
 #include "encoders/encoder.h"
-#include "encoders/tokenizer.h"
 #include "encoders/torchscript_tower.h"
-#include "probe/core/atomic_file.h"
+#include "encoders/vocabulary.h"
 #include "probe/core/error.h"
-#include "probe/core/utf8.h"
 
 namespace probe {
 namespace {
@@ -139,7 +135,7 @@ class TorchscriptEncoder final : public Encoder {
       const std::size_t count = std::min<std::size_t>(kTextBatch, texts.size() - begin);
       torch::Tensor ids = torch::full({kTextBatch, c}, spec_.text->tokenizer.pad_id, torch::kLong);
       for (std::size_t i = 0; i < count; ++i) {
-        const std::vector<std::int64_t> row = tokenize(texts[begin + i], warnings);
+        const std::vector<std::int64_t> row = vocabulary_->check(texts[begin + i], *warnings);
         std::copy(row.begin(), row.end(), ids[static_cast<std::int64_t>(i)].data_ptr<std::int64_t>());
       }
       embeddings.middleRows(begin, count) =
@@ -176,24 +172,11 @@ class TorchscriptEncoder final : public Encoder {
 
   void load_text_tower() {
     text_path_ = spec_.folder / spec_.text->file;
-    tokenizer_ = load_tokenizer(spec_.folder, spec_.text->tokenizer);
-    read_known_ids();
+    vocabulary_.emplace(spec_);
     text_ = load_tower(text_path_, device_, dtype_);
     const c10::InferenceMode guard;
     run_text_tower(torch::full({kTextBatch, spec_.text->context_length},
                                spec_.text->tokenizer.end_id, torch::kLong));
-  }
-
-  void read_known_ids() {
-    if (spec_.text->known_ids_file.empty()) return;
-    const std::filesystem::path path = spec_.folder / spec_.text->known_ids_file;
-    try {
-      const auto ids = nlohmann::json::parse(read_file(path, 64 << 20))
-                           .get<std::vector<std::int64_t>>();
-      known_ids_.insert(ids.begin(), ids.end());
-    } catch (const nlohmann::json::exception&) {
-      throw Error(ErrorKind::model, path.string() + ": expected a JSON list of token ids");
-    }
   }
 
   // The tower's outputs, checked against the spec: embedding first, then the layers.
@@ -237,29 +220,6 @@ class TorchscriptEncoder final : public Encoder {
                     shape_text(tensor));
   }
 
-  std::vector<std::int64_t> tokenize(const std::string& text, std::vector<std::string>* warnings) {
-    std::vector<std::int64_t> ids = tokenizer_->encode(text);
-    const bool unknown =
-        !known_ids_.empty() && std::any_of(ids.begin(), ids.end(), [&](std::int64_t id) {
-          return !known_ids_.contains(id);
-        });
-    bool was_cut = false;
-    ids = fit_to_context(std::move(ids), spec_.text->tokenizer, spec_.text->context_length,
-                         &was_cut);
-    if ((unknown || was_cut) && warned_.insert(text).second) {
-      const std::string quoted = "text \"" + printable(text) + "\": ";
-      if (unknown) {
-        warnings->push_back(quoted + "has words that the text tower of encoder " + spec_.name +
-                            " never learnt; its vector means nothing");
-      }
-      if (was_cut) {
-        warnings->push_back(quoted + "longer than " +
-                            std::to_string(spec_.text->context_length) + " tokens; cut");
-      }
-    }
-    return ids;
-  }
-
   EncoderSpec spec_;
   EncoderOptions options_;
   LayerSpec layer_;
@@ -269,9 +229,7 @@ class TorchscriptEncoder final : public Encoder {
   torch::ScalarType dtype_;
   std::filesystem::path image_path_, text_path_;
   std::optional<torch::jit::Module> image_, text_;
-  std::unique_ptr<Tokenizer> tokenizer_;
-  std::unordered_set<std::int64_t> known_ids_;  // empty: every id is known
-  std::set<std::string> warned_;
+  std::optional<Vocabulary> vocabulary_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -68,6 +69,10 @@ EncoderResult evaluate(const CompareOptions& options, const fs::path& data,
   EncoderResult result;
   result.name = vectors.set.provenance.encoder;
   result.architecture = vectors.set.provenance.architecture;
+  for (std::size_t i = 0; i < vectors.set.items.size(); ++i) {
+    result.items.push_back(vectors.set.items.id[i] + " " + vectors.set.items.content_sha256[i]);
+  }
+  std::sort(result.items.begin(), result.items.end());
   add_choices(vectors, options, result);
   result.o2o = match_score(vectors.set, MatchMode::o2o, options.k);
   result.a2o = match_score(vectors.set, MatchMode::a2o, options.k);
@@ -145,15 +150,7 @@ Command add_compare(CLI::App& app, const std::string& command_line) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("--seed", options->seed, "of the bootstrap")->capture_default_str();
-  app.add_option("--device", options->encoder.device, "cpu, cuda or cuda:N")->capture_default_str();
-  app.add_option("--dtype", options->encoder.dtype, "float32 or bfloat16")
-      ->check(CLI::IsMember({"float32", "bfloat16"}))
-      ->capture_default_str();
-  app.add_option("--threads", options->encoder.threads, "threads of the towers (0: all cores)")
-      ->check(CLI::Range(0, 4096));
-  app.add_option("--batch-size,--batch_size", options->encoder.batch_size)
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_runtime_options(app, options->encoder);
   app.add_flag("--allow-outside,--allow_outside", options->common.allow_outside,
                "the dataset may name images outside its own folder");
   app.add_flag("--fail-fast,--fail_fast", options->common.fail_fast,

@@ -52,9 +52,8 @@ Report run_embed(const EmbedOptions& options) {
   const Dataset dataset =
       read_dataset(options.data.data, {options.data.questions, options.data.allow_outside});
   const fs::path part = options.file.string() + ".part";
-  if (options.restart) ::unlink(part.c_str());
-  FeatureSource source(std::move(spec), options.encoder, options.tokens, {{}, part},
-                       options.output.quiet);
+  FeatureSource source(std::move(spec), options.encoder, options.tokens,
+                       {{}, part, options.restart}, options.output.quiet);
   Report report;
   report.command = "embed";
   EmbeddingSet set = source.embed_items(dataset.items, options.data.fail_fast, report.failures);
@@ -100,7 +99,7 @@ Report run_embed(const EmbedOptions& options) {
 Command add_embed(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<EmbedOptions>();
   options->encoder.command_line = command_line;
-  add_data_options(app, options->data);
+  add_data_options(app, options->data, false);
   app.add_option("-o,--output", options->file, "embedding file to write (FORMAT.md)")
       ->required()
       ->type_name("FILE.h5");

@@ -165,7 +165,8 @@ Command add_info(CLI::App& app, const std::string&) {
 Command add_verify(CLI::App& app, const std::string&) {
   auto options = std::make_shared<InfoOptions>();
   add_name(app, options->encoder);
-  add_encoder_options(app, options->encoder);
+  add_encoder_dir_option(app, options->encoder.encoder_dir);
+  add_runtime_options(app, options->encoder);
   add_output_options(app, options->output);
   add_examples(app, {"probe verify demo", "probe verify siglip --dtype bfloat16"});
   return [options] {

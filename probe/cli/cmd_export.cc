@@ -72,6 +72,12 @@ Report run_export(const ExportOptions& options) {
     for (RowMatrix* rows : {&set.embedding, &set.mean_tokens, &set.text_embedding}) {
       if (rows->cols() > 0) *rows = unit_rows(*rows);
     }
+    if (set.tokens.cols() > 0) {  // each token by itself
+      const Eigen::Index width = set.tokens.cols() / set.token_count;
+      const Eigen::Map<const RowMatrix> rows(set.tokens.data(), set.tokens.size() / width, width);
+      const RowMatrix unit = unit_rows(rows);
+      set.tokens = Eigen::Map<const RowMatrix>(unit.data(), set.tokens.rows(), set.tokens.cols());
+    }
   }
   std::error_code code;
   fs::create_directories(options.folder, code);
@@ -121,7 +127,7 @@ Command add_export(CLI::App& app, const std::string&) {
   app.add_option("-o,--output", options->folder, "folder to write into")
       ->required()
       ->type_name("DIR");
-  app.add_option("--to", options->to, "npy or csv; items and prompts are always csv")
+  app.add_option("--to", options->to, "npy or csv; items and prompts are always csv, stored tokens go to npy only")
       ->check(CLI::IsMember({"npy", "csv"}))
       ->capture_default_str();
   app.add_flag("--normalize", options->normalize, "scale rows to length 1 (the file keeps raw)");

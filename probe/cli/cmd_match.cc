@@ -45,9 +45,12 @@ Table score_table(const Matching& matching, const ItemColumns& items, MatchMode 
                    {"no_positive", "no positive"}};
   for (const int k : ks) {
     const MatchScore score = score_matches(matching.matches, items, k);
+    const auto known = [&](double value, int decimals) {
+      return score.hit.total > 0 ? number_cell(value, decimals) : unknown_cell();
+    };
     table.rows.push_back({count_cell(k), accuracy_cell(score.hit, wilson_interval(score.hit)),
-                          number_cell(100 * score.chance, 1), number_cell(score.mean_fraction, 3),
-                          number_cell(score.mrr, 3), count_cell(score.no_positive)});
+                          known(100 * score.chance, 1), known(score.mean_fraction, 3),
+                          known(score.mrr, 3), count_cell(score.no_positive)});
   }
   return table;
 }
@@ -104,6 +107,12 @@ void add_notes(const MatchOptions& options, const Matching& matching, const Item
         "a2o with --keep-source: a modified twin finds the very image it was made from, so "
         "hit@k is too high");
   }
+  if (plan.sources_unknown > 0) {
+    report.warnings.push_back(fmt::format(
+        "{}: {} queries name a source image that is not in the gallery; if it is there under "
+        "another id, it was not left out and hit@k is too high",
+        mode_name(mode), plan.sources_unknown));
+  }
   std::set<std::string> lonely;
   for (const QueryMatch& match : matching.matches) {
     if (match.positives == 0) lonely.insert(items.category[match.query]);
@@ -156,6 +165,7 @@ Report run_match(const MatchOptions& options) {
                                      vectors.set.provenance.layer,
                                      vectors.set.provenance.encoder));
   report.warnings.insert(report.warnings.end(), vectors.warnings.begin(), vectors.warnings.end());
+  report.notes.insert(report.notes.end(), vectors.notes.begin(), vectors.notes.end());
   report.failures = std::move(vectors.failures);
   return report;
 }
@@ -165,7 +175,7 @@ Report run_match(const MatchOptions& options) {
 Command add_match(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<MatchOptions>();
   options->encoder.command_line = command_line;
-  add_data_options(app, options->data);
+  add_data_options(app, options->data, true);
   add_encoder_options(app, options->encoder);
   app.add_option("--mode", options->mode,
                  "o2o: originals against originals; a2o: modified against originals; both")

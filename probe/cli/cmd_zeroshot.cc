@@ -86,6 +86,7 @@ Report run_zeroshot(const ZeroshotOptions& options) {
                          joined(templates));
   report.notes.push_back(shift_note(outcomes));
   report.warnings = std::move(vectors.warnings);
+  report.notes.insert(report.notes.end(), vectors.notes.begin(), vectors.notes.end());
   report.failures = std::move(vectors.failures);
   return report;
 }
@@ -95,7 +96,7 @@ Report run_zeroshot(const ZeroshotOptions& options) {
 Command add_zeroshot(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<ZeroshotOptions>();
   options->encoder.command_line = command_line;
-  add_data_options(app, options->data);
+  add_data_options(app, options->data, true);
   add_encoder_options(app, options->encoder);
   app.add_option("--template", options->templates,
                  "prompt template with {} for the name; repeat for an ensemble (default: the "

@@ -31,14 +31,30 @@ void add_encoder_options(CLI::App& command, EncoderArguments& options) {
   command.add_option("--layer", options.layer,
                      "layer whose tokens are pooled (default: the bundle's match layer)");
   command
-      .add_option("--pool", options.pool,
+      .add_option_function<std::string>(
+          "--pool",
+          [&options](const std::string& value) {
+            options.pool = value;
+            options.pool_given = true;
+          },
                   "tokens that are averaged: patches (no CLS, as MLLMs do) or all")
       ->check(CLI::IsMember({"patches", "all"}))
-      ->capture_default_str();
+      ->default_str(options.pool);
+  add_runtime_options(command, options);
+}
+
+void add_runtime_options(CLI::App& command, EncoderArguments& options) {
   command.add_option("--device", options.device, "cpu, cuda or cuda:N")->capture_default_str();
-  command.add_option("--dtype", options.dtype, "arithmetic of the towers: float32 or bfloat16")
+  command
+      .add_option_function<std::string>(
+          "--dtype",
+          [&options](const std::string& value) {
+            options.dtype = value;
+            options.dtype_given = true;
+          },
+          "arithmetic of the towers: float32 or bfloat16")
       ->check(CLI::IsMember({"float32", "bfloat16"}))
-      ->capture_default_str();
+      ->default_str(options.dtype);
   command.add_option("--threads", options.threads, "threads of the towers (0: all cores)")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
@@ -48,10 +64,11 @@ void add_encoder_options(CLI::App& command, EncoderArguments& options) {
       ->capture_default_str();
 }
 
-void add_data_options(CLI::App& command, DataArguments& options) {
+void add_data_options(CLI::App& command, DataArguments& options, bool accepts_file) {
   command
       .add_option("DATA", options.data,
-                  "dataset (folder, .jsonl, .tsv, .csv) or an embedding file (.h5)")
+                  accepts_file ? "dataset (folder, .jsonl, .tsv, .csv) or an embedding file (.h5)"
+                               : "dataset (folder, .jsonl, .tsv, .csv)")
       ->required();
   command
       .add_option("--questions", options.questions,
@@ -61,6 +78,7 @@ void add_data_options(CLI::App& command, DataArguments& options) {
                    "the dataset may name images outside its own folder");
   command.add_flag("--fail-fast,--fail_fast", options.fail_fast,
                    "stop at the first image that cannot be read");
+  if (!accepts_file) return;  // `embed` keeps its own part file instead
   command.add_flag("--no-cache,--no_cache", options.no_cache,
                    "neither read nor write ~/.cache/probe/embeddings");
 }

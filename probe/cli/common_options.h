@@ -32,6 +32,7 @@ struct EncoderArguments {
   std::string pool = "patches";  // "patches" (no CLS) or "all"
   int threads = 0;
   int batch_size = 8;
+  bool pool_given = false, dtype_given = false;  // set by the parser
   std::string command_line;  // what the user typed, for provenance; set by run_cli
 };
 
@@ -47,7 +48,10 @@ struct DataArguments {
 void add_output_options(CLI::App& command, OutputOptions& options);
 void add_encoder_options(CLI::App& command, EncoderArguments& options);
 void add_encoder_dir_option(CLI::App& command, std::filesystem::path& folder);
-void add_data_options(CLI::App& command, DataArguments& options);
+// Device, dtype, threads and batch size; part of add_encoder_options.
+void add_runtime_options(CLI::App& command, EncoderArguments& options);
+// `accepts_file`: an embedding file does as well as a dataset.
+void add_data_options(CLI::App& command, DataArguments& options, bool accepts_file);
 
 // Adds the last part of a command's help.
 void add_examples(CLI::App& command, const std::vector<std::string>& examples);

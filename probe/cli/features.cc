@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "encoders/preprocess.h"
+#include "encoders/vocabulary.h"
 #include "probe/cli/progress.h"
 #include "probe/core/error.h"
 #include "probe/core/sha256.h"
@@ -21,11 +22,11 @@ namespace {
 
 constexpr int kFlushEvery = 512;  // records between two flushes to disk
 
-std::string pooling_name(const EncoderOptions& options) {
-  return options.include_prefix ? "mean of all tokens" : "mean of patch tokens";
-}
-
 }  // namespace
+
+std::string pooling_name(bool include_prefix) {
+  return include_prefix ? "mean of all tokens" : "mean of patch tokens";
+}
 
 LogPlace cache_place(bool no_cache) {
   fs::path base;
@@ -35,7 +36,15 @@ LogPlace cache_place(bool no_cache) {
     base = fs::path(home) / ".cache";
   }
   if (no_cache || base.empty()) return {};
-  return {base / "probe/embeddings", {}};
+  // A home that cannot be written to is no reason to stop: the cache only saves time.
+  const fs::path folder = base / "probe/embeddings";
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (::access(folder.c_str(), W_OK) != 0) {
+    fmt::print(stderr, "warning: {}: cannot write; going on without the cache\n", folder.string());
+    return {};
+  }
+  return {folder, {}};
 }
 
 // What one call of embed_items knows of each item, by index.
@@ -71,7 +80,7 @@ std::string FeatureSource::identity() const {
                                  {"device", options_.device.substr(0, 4)},
                                  {"dtype", options_.dtype},
                                  {"layer", layer_.name},
-                                 {"pooling", pooling_name(options_)},
+                                 {"pooling", pooling_name(options_.include_prefix)},
                                  {"preprocess_version", kPreprocessVersion},
                                  {"runtime", runtime_name()},
                                  {"tokens", options_.keep_tokens}};
@@ -90,14 +99,16 @@ FeatureLog& FeatureSource::log() {
   fs::path path = place_.part_file;
   const bool temporary = !part && place_.folder.empty();
   if (!part) {
-    fs::path folder = temporary ? fs::temp_directory_path() : place_.folder;
-    std::error_code code;
-    fs::create_directories(folder, code);
+    const fs::path folder = temporary ? fs::temp_directory_path() : place_.folder;
     const std::string name = sha256_hex(identity()).substr(0, 16);
     path = folder / (temporary ? "probe-" + std::to_string(::getpid()) + "-" + name + ".log"
                                : name + ".log");
   }
-  log_ = std::make_unique<FeatureLog>(path, identity(), record_width(), !part);
+  const auto on_wait = [&] {
+    fmt::print(stderr, "waiting for another probe that uses {}\n", path.string());
+  };
+  log_ = std::make_unique<FeatureLog>(path, identity(), record_width(),
+                                      part ? std::function<void()>{} : on_wait, place_.restart);
   if (temporary) ::unlink(path.c_str());  // lives on until it is closed
   return *log_;
 }
@@ -134,6 +145,10 @@ void FeatureSource::encode_batch(const ImageBatch& batch, Work& work) {
 EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fail_fast,
                                         std::vector<Failure>& failures) {
   FeatureLog& features = log();
+  if (!place_.part_file.empty() && features.size() > 0 && !quiet_) {
+    fmt::print(stderr, "resuming: {} vectors found in {}\n", features.size(),
+               place_.part_file.string());
+  }
   Work work;
   work.keys.resize(items.size());
   work.reasons.resize(items.size());
@@ -155,7 +170,7 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
                         printable(items[item.index].id) + ": " + item.failure);
           }
         }
-        progress.advance(std::ssize(*part));
+        progress.advance(std::ssize(*part), part == &batch->items);
       }
     }
   }
@@ -212,6 +227,13 @@ RowMatrix FeatureSource::embed_texts(const std::vector<std::string>& texts,
   return tower(text_tower_, {false, true}).encode_texts(texts, &warnings);
 }
 
+void FeatureSource::warn_of_unknown_words(const std::vector<std::string>& texts,
+                                          std::vector<std::string>& warnings) const {
+  if (!spec_.text) return;
+  const Vocabulary vocabulary(spec_);
+  for (const std::string& text : texts) vocabulary.check(text, warnings);
+}
+
 void FeatureSource::remove_log() {
   if (log_) log_->remove();
   log_.reset();
@@ -224,7 +246,7 @@ Provenance FeatureSource::provenance() const {
   provenance.bundle_sha256 = spec_.bundle_sha256;
   provenance.preprocessing = preprocessing_json(spec_.image);
   provenance.layer = layer_.name;
-  provenance.pooling = pooling_name(options_);
+  provenance.pooling = pooling_name(options_.include_prefix);
   provenance.compute_dtype = options_.dtype;
   provenance.runtime = runtime_name();
   provenance.command_line = command_line_;

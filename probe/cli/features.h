@@ -17,10 +17,14 @@
 
 namespace probe {
 
+// How /image/mean_tokens was pooled, in the words of FORMAT.md.
+std::string pooling_name(bool include_prefix);
+
 // Where finished vectors are kept while the program runs, and between runs.
 struct LogPlace {
   std::filesystem::path folder;     // of the logs, one for each identity; or:
   std::filesystem::path part_file;  // one log of this name, for `embed`
+  bool restart = false;             // forget what the part file holds
 };
 
 // ~/.cache/probe/embeddings (XDG_CACHE_HOME is honoured); with `no_cache`, or without a
@@ -44,6 +48,10 @@ class FeatureSource {
   // Raw embeddings [m, d]. Texts the tower does not know are reported in `warnings`.
   RowMatrix embed_texts(const std::vector<std::string>& texts,
                         std::vector<std::string>& warnings);
+
+  // Warns of texts with words the text tower never learnt, without running it.
+  void warn_of_unknown_words(const std::vector<std::string>& texts,
+                             std::vector<std::string>& warnings) const;
 
   // Deletes the image log: its content is safe elsewhere.
   void remove_log();

@@ -36,7 +36,10 @@ void print_remarks(const Report& report, bool quiet) {
     fmt::print(stderr, "warning: {}\n", warning);
   }
   for (const Failure& failure : report.failures) {
-    fmt::print(stderr, "failed: {}: {}\n", printable(failure.id), printable(failure.reason));
+    const bool named = failure.path.empty() || failure.path.find(failure.id) != std::string::npos ||
+                       failure.reason.find(failure.path) != std::string::npos;
+    fmt::print(stderr, "failed: {}{}: {}\n", printable(failure.id),
+               named ? "" : " (" + printable(failure.path) + ")", printable(failure.reason));
   }
 }
 

@@ -48,8 +48,9 @@ Progress::~Progress() {
   }
 }
 
-void Progress::advance(std::int64_t steps) {
+void Progress::advance(std::int64_t steps, bool worked) {
   done_ += steps;
+  worked_ += worked ? steps : 0;
   if (silent_) return;
   const auto now = std::chrono::steady_clock::now();
   const double since = seconds_between(shown_, now);
@@ -68,8 +69,8 @@ void Progress::advance(std::int64_t steps) {
 }
 
 std::string Progress::rate_text(double seconds) const {
-  if (seconds <= 0.0 || done_ == 0) return "";
-  const double rate = static_cast<double>(done_) / seconds;
+  if (seconds <= 0.0 || worked_ == 0) return "";
+  const double rate = static_cast<double>(worked_) / seconds;
   std::string text = fmt::format(", {:.1f}/s", rate);
   if (done_ < total_) {
     const auto left = static_cast<std::int64_t>(static_cast<double>(total_ - done_) / rate);

@@ -16,7 +16,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void advance(std::int64_t steps);
+  // `worked`: false for steps that cost nothing (cached), which leave the rate alone.
+  void advance(std::int64_t steps, bool worked = true);
 
  private:
   void draw_bar(double seconds);
@@ -24,7 +25,7 @@ class Progress {
   std::string rate_text(double seconds) const;
 
   std::string what_;
-  std::int64_t total_, done_ = 0;
+  std::int64_t total_, done_ = 0, worked_ = 0;
   bool silent_, terminal_;
   std::chrono::steady_clock::time_point start_, shown_;
   int tenth_ = 0;  // last tenth of the work that had a plain line

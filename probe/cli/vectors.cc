@@ -37,23 +37,48 @@ std::unique_ptr<FeatureSource> source_of_file(const Provenance& provenance,
                                       ")");
   }
   arguments.layer = provenance.layer;
+  arguments.dtype = provenance.compute_dtype;
   return std::make_unique<FeatureSource>(std::move(spec), arguments, false, LogPlace{}, quiet);
 }
 
-std::vector<Question> questions_of_file(const DataArguments& data, const ItemColumns& items) {
+// A file's vectors are what they are: options that ask for others are refused.
+void check_options(const Provenance& provenance, const EncoderArguments& arguments,
+                   const fs::path& file) {
+  const auto check = [&](const char* option, const std::string& wanted, const std::string& found) {
+    if (wanted.empty() || wanted == found) return;
+    throw Error(ErrorKind::usage, file.string() + ": " + option + " asks for \"" +
+                                      printable(wanted) + "\", but the file was made with \"" +
+                                      printable(found) + "\"; embed again, or leave it out");
+  };
+  check("--layer", arguments.layer, provenance.layer);
+  if (arguments.pool_given) {
+    check("--pool", pooling_name(arguments.pool == "all"), provenance.pooling);
+  }
+  if (arguments.dtype_given) check("--dtype", arguments.dtype, provenance.compute_dtype);
+}
+
+// Questions about the file's items; the others are counted in `warnings`.
+std::vector<Question> questions_of_file(const DataArguments& data, const ItemColumns& items,
+                                        std::vector<std::string>& warnings) {
   fs::path path = data.questions;
   std::error_code code;
   if (path.empty()) {
     path = data.data.parent_path() / "questions.jsonl";
     if (!fs::exists(path, code)) return {};
   }
-  std::vector<Question> questions = read_questions(path);
+  std::vector<Question> questions = read_any_questions(path);
   const std::map<std::string, int> rows = row_by_id(items);
-  std::size_t known = 0;
-  for (const Question& question : questions) known += rows.contains(question.item_id) ? 1 : 0;
-  if (known == 0) {
+  const std::size_t all = questions.size();
+  std::erase_if(questions, [&](const Question& q) { return !rows.contains(q.item_id); });
+  if (questions.size() < all && !questions.empty()) {
+    warnings.push_back(path.string() + ": " + std::to_string(all - questions.size()) + " of " +
+                       std::to_string(all) +
+                       " questions ask about items that are not in the embedding file and are "
+                       "not counted");
+  }
+  if (questions.empty()) {
     throw Error(ErrorKind::input, path.string() + ": none of its " +
-                                      std::to_string(questions.size()) +
+                                      std::to_string(all) +
                                       " questions asks about an item of " + data.data.string());
   }
   return questions;
@@ -69,7 +94,8 @@ Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
     vectors.set = read_embedding_file(data.data, {});
     vectors.source =
         source_of_file(vectors.set.provenance, encoder, encoder_given, data.data, quiet);
-    vectors.questions = questions_of_file(data, vectors.set.items);
+    check_options(vectors.set.provenance, encoder, data.data);
+    vectors.questions = questions_of_file(data, vectors.set.items, vectors.warnings);
     return vectors;
   }
   EncoderSpec spec = choose_encoder(encoder, quiet);  // before the data are read
@@ -78,6 +104,7 @@ Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
                                                    cache_place(data.no_cache), quiet);
   vectors.set = vectors.source->embed_items(dataset.items, data.fail_fast, vectors.failures);
   vectors.questions = std::move(dataset.questions);
+  vectors.notes = std::move(dataset.notes);
   if (vectors.set.items.size() == 0) {
     throw Error(ErrorKind::input, data.data.string() + ": none of its " +
                                       std::to_string(dataset.items.size()) +
@@ -109,7 +136,10 @@ RowMatrix prompt_vectors(Vectors& vectors, const std::vector<std::string>& promp
     all = it != stored.end();
     if (all) rows.row(static_cast<Eigen::Index>(i)) = vectors.set.text_embedding.row(it->second);
   }
-  if (all) return rows;
+  if (all) {
+    if (vectors.source) vectors.source->warn_of_unknown_words(prompts, vectors.warnings);
+    return rows;
+  }
   if (!vectors.source) {
     throw Error(ErrorKind::input, "the embedding file lacks some of the " +
                                       std::to_string(prompts.size()) +

@@ -15,7 +15,7 @@ struct Vectors {
   EmbeddingSet set;
   std::vector<Question> questions;
   std::vector<Failure> failures;        // items that could not be read
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, notes;
   std::unique_ptr<FeatureSource> source;  // null: the bundle of an embedding file is not here
 };
 

@@ -40,6 +40,7 @@ struct Dataset {
   std::filesystem::path source;       // the manifest, folder or table it was read from
   std::vector<Item> items;
   std::vector<Question> questions;
+  std::vector<std::string> notes;     // what the reader left out, in words
 };
 
 // "open", "choice", "unsolvable".

@@ -11,6 +11,7 @@
 #include "probe/data/image_file.h"
 #include "probe/data/json_lines.h"
 #include "probe/data/questions.h"
+#include "probe/data/text_input.h"
 
 namespace probe {
 namespace fs = std::filesystem;
@@ -107,10 +108,19 @@ void read_image_cell(const std::string& cell, Item& item,
 // The choices of a row and the answer's position among them, from columns A, B, C, ...
 void read_choice_columns(const DelimitedTable& table, const DelimitedRow& row,
                          const std::string& where, Question& question) {
+  bool ended = false;  // rows may have fewer choices than the table has columns
   for (char letter = 'A'; letter <= 'Z'; ++letter) {
     const int column = table.column(std::string(1, letter));
     if (column < 0) break;
-    if (!row.fields[column].empty()) question.choices.push_back(row.fields[column]);
+    const std::string& choice = row.fields[column];
+    if (choice.empty()) {
+      ended = true;
+    } else if (ended) {
+      throw Error(ErrorKind::input,
+                  where + ": " + letter + ": expected no choice after an empty one");
+    } else {
+      question.choices.push_back(choice);
+    }
   }
   const std::string& answer = row.fields[table.column("answer")];
   const bool letter = answer.size() == 1 && answer[0] >= 'A' && answer[0] <= 'Z';
@@ -154,6 +164,12 @@ Dataset read_table(const fs::path& path, char separator, const DatasetOptions& o
       dataset.questions.push_back(std::move(question));
     }
     if (category >= 0) item.category = row.fields[category];
+    for (const auto& [name, member] :
+         {std::pair{"condition", &item.condition}, std::pair{"original_id", &item.original_id},
+          std::pair{"attribute", &item.attribute}}) {
+      const int column = table.column(name);
+      if (column >= 0 && !row.fields[column].empty()) *member = row.fields[column];
+    }
     rows.emplace(item.id, dataset.items.size());
     dataset.items.push_back(std::move(item));
   }
@@ -192,6 +208,43 @@ Dataset read_folder(const fs::path& path) {
   return dataset;
 }
 
+// True if the first line is an item, not a question.
+bool is_item_manifest(const fs::path& path) {
+  const std::string content = read_text(path);
+  const std::vector<TextLine> lines = split_lines(content);
+  return !lines.empty() &&
+         JsonObject(path.string() + ":" + std::to_string(lines[0].number), lines[0].text)
+             .has("image");
+}
+
+// Joins a questions.jsonl that stands beside the data. It may be about more items than
+// these, so what asks about others is passed over.
+void add_questions_beside(const fs::path& path, Dataset& dataset) {
+  std::error_code code;
+  const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  const fs::path file = folder / "questions.jsonl";
+  if (!fs::exists(file, code)) return;
+  std::unordered_set<std::string> items, ids;
+  for (const Item& item : dataset.items) items.insert(item.id);
+  for (const Question& question : dataset.questions) ids.insert(question.id);
+  std::size_t others = 0;
+  for (Question& question : read_questions(file)) {
+    if (!items.contains(question.item_id)) {
+      ++others;
+    } else if (!ids.insert(question.id).second) {
+      throw Error(ErrorKind::input, file.string() + ": question_id \"" +
+                                        printable(question.id) +
+                                        "\" stands in the dataset as well");
+    } else {
+      dataset.questions.push_back(std::move(question));
+    }
+  }
+  if (others > 0) {
+    dataset.notes.push_back(file.string() + ": " + std::to_string(others) +
+                            " questions about other items were passed over");
+  }
+}
+
 }  // namespace
 
 Dataset read_dataset(const fs::path& path, const DatasetOptions& options) {
@@ -219,18 +272,22 @@ Dataset read_dataset(const fs::path& path, const DatasetOptions& options) {
   }
   check_ids(dataset);
 
-  fs::path questions = options.questions;
-  if (questions.empty() && !options.without_questions) {
-    const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
-    if (fs::exists(folder / "questions.jsonl", code)) questions = folder / "questions.jsonl";
-  }
-  if (!questions.empty()) {
-    std::vector<Question> read = read_questions(questions);
-    dataset.questions.insert(dataset.questions.end(), std::make_move_iterator(read.begin()),
-                             std::make_move_iterator(read.end()));
-    check_questions(dataset, questions);
+  if (!options.questions.empty()) {
+    dataset.questions = read_any_questions(options.questions);
+    check_questions(dataset, options.questions);
+  } else if (!options.without_questions) {
+    add_questions_beside(path, dataset);
   }
   return dataset;
+}
+
+std::vector<Question> read_any_questions(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  if (extension == ".tsv" || extension == ".csv") {
+    return read_table(path, extension == ".tsv" ? '\t' : ',', {{}, true, true}).questions;
+  }
+  return is_item_manifest(path) ? read_json_lines(path, {{}, true, true}).questions
+                                : read_questions(path);
 }
 
 }  // namespace probe

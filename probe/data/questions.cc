@@ -1,5 +1,6 @@
 #include "probe/data/questions.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 
@@ -54,6 +55,11 @@ std::vector<Question> read_questions(const std::filesystem::path& path) {
       question.answer = object.integer("answer");
       check_choices(question.choices, question.answer, object.where());
       question.answer_text = question.choices[question.answer];
+      if (question.type == QuestionType::choice &&
+          std::count(question.choices.begin(), question.choices.end(), kNoneOfThese) > 0) {
+        object.fail(std::string("\"") + kNoneOfThese +
+                    "\" belongs to questions of type unsolvable, got it in a choice question");
+      }
       if (question.type == QuestionType::unsolvable && question.answer_text != kNoneOfThese) {
         object.fail(std::string("expected the answer of an unsolvable question to be \"") +
                     kNoneOfThese + "\", got \"" + printable(question.answer_text) + "\"");

@@ -65,6 +65,13 @@ void check_sizes(const EmbeddingSet& set, const std::string& where) {
   if (set.text_embedding.size() > 0 || !set.prompts.empty()) {
     expect("/text/embedding", rows(set.text_embedding), set.prompts.size());
   }
+  if (set.text_embedding.rows() > 0 && set.embedding.cols() > 0 &&
+      set.text_embedding.cols() != set.embedding.cols()) {
+    throw Error(ErrorKind::input, where + ":/text/embedding: expected width " +
+                                      std::to_string(set.embedding.cols()) +
+                                      " as /image/embedding, got " +
+                                      std::to_string(set.text_embedding.cols()));
+  }
   std::unordered_set<std::string> ids;
   for (const std::string& id : set.items.id) {
     if (!ids.insert(id).second) {
@@ -135,6 +142,9 @@ void read_content(hid_t file, const ReadOptions& options, const std::string& whe
     throw Error(ErrorKind::input, where + ": expected schema version " +
                                       std::string(kSchemaVersion) + ", got \"" +
                                       printable(version) + "\"");
+  }
+  if (H5Aexists(file, "complete") > 0 && read_attribute(file, "complete", where) != "true") {
+    throw Error(ErrorKind::input, where + ": is marked as not complete");
   }
   for_each_attribute(set.provenance, [&](const char* name, std::string& value) {
     value = read_attribute(file, name, where);
@@ -211,7 +221,9 @@ EmbeddingSet read_embedding_file(const fs::path& path, const ReadOptions& option
   }
   errno = 0;
   const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-                        where + ": cannot open");
+                        where + ": cannot open (another process may have it open for "
+                                "writing; HDF5_USE_FILE_LOCKING=FALSE where a file system "
+                                "has no locks)");
   EmbeddingSet set;
   read_content(file.id(), options, where, set);
   check_sizes(set, where);

@@ -91,9 +91,15 @@ struct FeatureLog::State {
     return true;
   }
 
-  void lock(bool wait) {
-    while (::flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) != 0) {
+  void lock(const std::function<void()>& on_wait) {
+    bool waiting = false;
+    while (::flock(fd, LOCK_EX | (waiting ? 0 : LOCK_NB)) != 0) {
       if (errno == EINTR) continue;
+      if (errno == EWOULDBLOCK && on_wait) {
+        on_wait();
+        waiting = true;
+        continue;
+      }
       if (errno == EWOULDBLOCK) {
         throw Error(ErrorKind::io, path.string() +
                                        ": another process has it open; wait for it to end "
@@ -103,16 +109,30 @@ struct FeatureLog::State {
     }
   }
 
-  // The header line, or "" if the file holds no whole one.
-  std::string read_header() {
-    std::string header(1 << 16, '\0');
-    const ssize_t got = ::pread(fd, header.data(), header.size(), 0);
+  // The header line, or "" if the file is empty or was torn while `header` was written.
+  // Throws Error(input) if the file is something else: it is not ours to overwrite.
+  std::string read_header(const std::string& header) {
+    const std::string found = first_line_of_file();
+    const bool torn = header_bytes == 0 && header.starts_with(found);
+    const bool ours = header_bytes > 0 && found.starts_with("{\"format\":\"probe-feature-log\"");
+    if (torn) return "";
+    if (!ours) {
+      throw Error(ErrorKind::input, path.string() +
+                                        ": is in the way: expected a log of unfinished vectors, "
+                                        "got another file; move it or choose another output");
+    }
+    return found;
+  }
+
+  // Sets header_bytes if the first line is whole.
+  std::string first_line_of_file() {
+    std::string start(1 << 16, '\0');
+    const ssize_t got = ::pread(fd, start.data(), start.size(), 0);
     if (got < 0) fail("read");
-    header.resize(static_cast<std::size_t>(got));
-    const std::size_t end = header.find('\n');
-    if (end == std::string::npos) return "";
-    header_bytes = static_cast<off_t>(end) + 1;
-    return header.substr(0, end);
+    start.resize(static_cast<std::size_t>(got));
+    const std::size_t end = start.find('\n');
+    if (end != std::string::npos) header_bytes = static_cast<off_t>(end) + 1;
+    return start.substr(0, end);
   }
 
   void scan() {
@@ -134,7 +154,7 @@ struct FeatureLog::State {
 };
 
 FeatureLog::FeatureLog(const std::filesystem::path& path, const std::string& identity,
-                       std::size_t width, bool wait_for_lock)
+                       std::size_t width, const std::function<void()>& on_wait, bool restart)
     : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.path = path;
@@ -142,7 +162,7 @@ FeatureLog::FeatureLog(const std::filesystem::path& path, const std::string& ide
   while (true) {
     state.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (state.fd < 0) state.fail("open for writing");
-    state.lock(wait_for_lock);
+    state.lock(on_wait);
     // The former owner may have deleted the file while we waited for its lock.
     struct stat ours {}, named {};
     if (::fstat(state.fd, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -155,8 +175,8 @@ FeatureLog::FeatureLog(const std::filesystem::path& path, const std::string& ide
       nlohmann::json{{"format", "probe-feature-log"}, {"version", 1}, {"width", width},
                      {"identity", identity}}
           .dump();
-  const std::string found = state.read_header();
-  if (found.empty()) {
+  const std::string found = state.read_header(header);
+  if (found.empty() || restart) {
     if (::ftruncate(state.fd, 0) != 0 || ::lseek(state.fd, 0, SEEK_SET) < 0) state.fail("write");
     const std::string line = header + "\n";
     state.write_at_end(reinterpret_cast<const std::uint8_t*>(line.data()), line.size());
@@ -212,7 +232,12 @@ void FeatureLog::flush() {
 }
 
 void FeatureLog::remove() {
-  ::unlink(state_->path.c_str());
+  // Another process may have put a file of its own under the name.
+  struct stat ours {}, named {};
+  if (::fstat(state_->fd, &ours) == 0 && ::stat(state_->path.c_str(), &named) == 0 &&
+      ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
+    ::unlink(state_->path.c_str());
+  }
   state_.reset();
 }
 

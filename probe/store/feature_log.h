@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,10 +20,13 @@ class FeatureLog {
   // Opens or creates. The file is locked for this process.
   //   identity: whatever fixed the vectors; a log of another identity is never mixed in.
   //   width: floats a record.
-  // Throws Error(io) if another process holds the lock and `wait_for_lock` is false or
-  // the file cannot be written, Error(input) if the log on disk has another identity.
+  //   on_wait: called once if another process holds the lock; then we wait for it. If it is
+  //     empty, that is an error.
+  //   restart: begin anew, once the lock is ours.
+  // Throws Error(io) if another process holds the lock or the file cannot be written,
+  // Error(input) if the file is a log of another identity, or no log at all.
   FeatureLog(const std::filesystem::path& path, const std::string& identity, std::size_t width,
-             bool wait_for_lock);
+             const std::function<void()>& on_wait, bool restart);
   ~FeatureLog();
   FeatureLog(const FeatureLog&) = delete;
   FeatureLog& operator=(const FeatureLog&) = delete;
