@@ -357,8 +357,8 @@ Command add_recolor(CLI::App& app, const std::string& command_line) {
   add_limits(app, o.settings.limits);
   add_output_options(app, o.output);
   add_examples(app,
-               {"probe recolor demo -o demo --colors demo/table_a.csv --sheet sheet.jpg",
-                "probe recolor demo -o demo --colors demo/table_a.csv --review verdicts.csv",
+               {"probe recolor photos -o recolored --colors demo/table_a.csv --sheet sheet.jpg",
+                "probe recolor photos -o recolored --colors demo/table_a.csv --review verdicts.csv",
                 "probe recolor photos -o purple --color \"deep purple\" --twins-only"});
   return [options, command_line] {
     return show_report(run_recolor(*options, command_line), options->output);
