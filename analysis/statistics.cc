@@ -31,23 +31,35 @@ Interval wilson_interval(const Accuracy& accuracy) {
   return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
-Interval bootstrap_mean(const std::vector<double>& values, std::uint64_t seed) {
-  if (values.empty()) return {0.0, 0.0};
+Interval bootstrap_strata(const std::vector<Stratum>& strata, std::uint64_t seed) {
+  double weights = 0.0;
+  for (const Stratum& stratum : strata) {
+    weights += stratum.weight * static_cast<double>(stratum.values.size());
+  }
+  if (weights == 0.0) return {0.0, 0.0};
   std::mt19937_64 generator(seed);
   std::vector<double> means(kResamples);
   for (double& mean : means) {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      // Multiply-shift instead of std::uniform_int_distribution, whose draws differ
-      // between standard libraries; the bias is below 2^-40 for any data set here.
-      const auto draw = static_cast<std::size_t>(
-          (static_cast<unsigned __int128>(generator()) * values.size()) >> 64);
-      sum += values[draw];
+    double total = 0.0;
+    for (const Stratum& stratum : strata) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < stratum.values.size(); ++i) {
+        // Multiply-shift instead of std::uniform_int_distribution, whose draws differ
+        // between standard libraries; the bias is below 2^-40 for any data set here.
+        const auto draw = static_cast<std::size_t>(
+            (static_cast<unsigned __int128>(generator()) * stratum.values.size()) >> 64);
+        sum += stratum.values[draw];
+      }
+      total += stratum.weight * sum;
     }
-    mean = sum / static_cast<double>(values.size());
+    mean = total / weights;
   }
   std::sort(means.begin(), means.end());
   return {quantile(means, 0.025), quantile(means, 0.975)};
+}
+
+Interval bootstrap_mean(const std::vector<double>& values, std::uint64_t seed) {
+  return bootstrap_strata({{1.0, values}}, seed);
 }
 
 Interval paired_bootstrap(const std::vector<double>& a, const std::vector<double>& b,

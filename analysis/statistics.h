@@ -20,6 +20,16 @@ Interval paired_bootstrap(const std::vector<double>& a, const std::vector<double
 // Percentile bootstrap of mean(values), as above.
 Interval bootstrap_mean(const std::vector<double>& values, std::uint64_t seed);
 
+// One group of values that a resample draws within, and the weight of each of them.
+struct Stratum {
+  double weight = 1.0;
+  std::vector<double> values;
+};
+
+// Percentile bootstrap of sum(weight * value) / sum(weight) over all strata, each drawn
+// with replacement within itself, 10,000 resamples, seeded. {0, 0} if all are empty.
+Interval bootstrap_strata(const std::vector<Stratum>& strata, std::uint64_t seed);
+
 // McNemar's exact two-sided test: p of `only_a` against `only_b` discordant pairs under
 // a fair coin. 1 if there are none.
 double mcnemar_exact(std::int64_t only_a, std::int64_t only_b);

@@ -22,6 +22,8 @@ Command add_zeroshot(CLI::App& app, const std::string& command_line);
 Command add_match(CLI::App& app, const std::string& command_line);
 Command add_compare(CLI::App& app, const std::string& command_line);
 Command add_export(CLI::App& app, const std::string& command_line);
+Command add_infimm(CLI::App& app, const std::string& command_line);
+Command add_locate(CLI::App& app, const std::string& command_line);
 Command add_recolor(CLI::App& app, const std::string& command_line);
 
 }  // namespace probe

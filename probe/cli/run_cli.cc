@@ -33,6 +33,8 @@ constexpr CommandEntry kCommands[] = {
     {"match", "top-k image matching: original or modified against originals", add_match},
     {"compare", "encoders side by side, with published MLLM scores", add_compare},
     {"export", "write an embedding file as npy or csv", add_export},
+    {"infimm", "InfiMM-Eval: judge prompts, and weighted scores of judged answers", add_infimm},
+    {"locate", "LocateBench: build items, draw prompts, score, encoder baseline", add_locate},
     {"recolor", "make attribute-modified images: the object in another colour", add_recolor},
 };
 

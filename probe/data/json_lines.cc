@@ -92,6 +92,35 @@ int JsonObject::integer(const char* field) const {
   return value.get<int>();
 }
 
+double JsonObject::number(const char* field) const {
+  if (!has(field)) fail(std::string("\"") + field + "\" is missing");
+  const Json& value = content_->json.at(field);
+  if (!value.is_number()) {
+    fail(std::string("\"") + field + "\": expected a number, got " + value.type_name());
+  }
+  return value.get<double>();
+}
+
+std::int64_t JsonObject::integer64(const char* field) const {
+  if (!has(field)) fail(std::string("\"") + field + "\" is missing");
+  const Json& value = content_->json.at(field);
+  if (!value.is_number_integer()) {
+    fail(std::string("\"") + field + "\": expected an integer, got " + value.type_name());
+  }
+  return value.get<std::int64_t>();
+}
+
+std::vector<std::vector<double>> JsonObject::number_lists(const char* field) const {
+  if (!has(field)) fail(std::string("\"") + field + "\" is missing");
+  std::vector<std::vector<double>> lists;
+  try {
+    content_->json.at(field).get_to(lists);
+  } catch (const Json::exception&) {
+    fail(std::string("\"") + field + "\": expected lists of numbers");
+  }
+  return lists;
+}
+
 void JsonObject::allow_only(std::initializer_list<const char*> fields) const {
   for (const auto& entry : content_->json.items()) {
     const bool known = std::any_of(fields.begin(), fields.end(),

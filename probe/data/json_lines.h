@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
@@ -27,7 +28,10 @@ class JsonObject {
   std::string text_or(const char* field, const std::string& fallback) const;
   std::vector<std::string> texts(const char* field) const;  // required
   int integer(const char* field) const;                     // required
+  std::int64_t integer64(const char* field) const;          // required
   bool is_integer(const char* field) const;
+  double number(const char* field) const;  // required; any JSON number
+  std::vector<std::vector<double>> number_lists(const char* field) const;  // required
 
   // Throws Error(input) if the object has a field that is not listed.
   void allow_only(std::initializer_list<const char*> fields) const;
