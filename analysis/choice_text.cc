@@ -223,7 +223,7 @@ std::u16string without_echo(const std::u16string& text, const PreparedChoices& c
   }
   const std::u16string lower = lower_case(text);
   const auto skip = [&](std::size_t at, std::u16string_view marks) {
-    while (at < lower.size() && marks.find(lower[at]) != std::u16string_view::npos) ++at;
+    for (int n = 0; n < 12 && at < lower.size() && marks.find(lower[at]) != marks.npos; ++n) ++at;
     return at;
   };
   // End of the listing that begins at `at`, or npos.

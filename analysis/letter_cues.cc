@@ -54,8 +54,8 @@ bool is_article_or_pronoun(char16_t letter, std::u16string_view rest) {
 
 bool names_another(std::u16string_view rest, int choice, int count) {
   static constexpr const char16_t* kOther =
-      u"\\A[\\s)\\]}*\"'.$]*(?:,\\s*(?:and\\s+|or\\s+)?|and\\s+|or\\s+|&\\s*|/\\s*)"
-      u"(?:option\\s+|choice\\s+)?[(\\[*\"'$]*([A-Z])(?=[)\\]*\"'$]*(?:[.,;:!?\\n]|\\s*\\Z|\\s+and|\\s+or))";
+      u"\\A[\\s)\\]}*\"'.$]{0,8}(?:,\\s*(?:and\\s+|or\\s+)?|and\\s+|or\\s+|&\\s*|/\\s*)"
+      u"(?:option\\s+|choice\\s+)?[(\\[*\"'$]{0,6}([A-Z])(?=[)\\]*\"'$]{0,6}(?:[.,;:!?\\n]|\\s*\\Z|\\s+and|\\s+or))";
   for (const auto& match : find_all(kOther, rest, true)) {
     const int other = rest[match[1].begin] - u'A';
     if (other < count && other != choice) return true;
@@ -139,14 +139,14 @@ std::vector<Span> strong_cues(std::u16string_view text) {
 
 std::set<int> rejected_letters(std::u16string_view text, int count) {
   static constexpr const char16_t* kTurnedDown[] = {
-      u"\\b(?:option|choice|answer)\\s*[(\\[*\"']*([A-Za-z])[)\\]*\"']*(?:\\s+[^\\s.,;]+){0,4}?\\s+"
+      u"\\b(?:option|choice|answer)\\s*[(\\[*\"']{0,6}([A-Za-z])[)\\]*\"']{0,6}(?:\\s+[^\\s.,;]+){0,4}?\\s+"
       u"(?:is|are|was|seems|can\\s+be)\\s+(?:also\\s+|therefore\\s+|clearly\\s+)?(?:wrong|incorrect|"
       u"false|not\\b|eliminated|ruled\\s+out|excluded|unlikely)",
-      u"\\b(?:option|choice|answer)\\s*[(\\[*\"']*([A-Za-z])[)\\]*\"']*\\s+(?:isn't|can't|cannot)",
-      u"[(\\[*]([A-Z])[)\\]*]+\\s+(?:is|was)\\s+(?:also\\s+)?(?:wrong|incorrect|false|not\\s+"
+      u"\\b(?:option|choice|answer)\\s*[(\\[*\"']{0,6}([A-Za-z])[)\\]*\"']{0,6}\\s+(?:isn't|can't|cannot)",
+      u"[(\\[*]([A-Z])[)\\]*]{1,6}\\s+(?:is|was)\\s+(?:also\\s+)?(?:wrong|incorrect|false|not\\s+"
       u"(?:correct|right|the))",
       u"\\b(?:not|isn't|cannot\\s+be|can't\\s+be|rule\\s+out|eliminate|exclude|than)\\s+(?:option\\s*|"
-      u"choice\\s*)?[(\\[*\"']*([A-Z])[)\\]*\"']*(?=\\s*(?:[.,;!?)]|$|\\s(?:is|and|or|but|because)))"};
+      u"choice\\s*)?[(\\[*\"']{0,6}([A-Z])[)\\]*\"']{0,6}(?=\\s*(?:[.,;!?)]|$|\\s(?:is|and|or|but|because)))"};
   std::set<int> rejected;
   for (const char16_t* pattern : kTurnedDown) {
     for (const auto& match : find_all(pattern, text)) {

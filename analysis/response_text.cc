@@ -76,9 +76,13 @@ std::u16string normalize_response(std::string_view utf8) {
   check(code, "NFKC");
   UnicodeString given = UnicodeString::fromUTF8(
       icu::StringPiece(utf8.data(), static_cast<std::int32_t>(utf8.size())));
+  constexpr int kLongestRun = 40;  // of one character; more is a model that got stuck
+  int run = 0;
   UnicodeString marked;  // before NFKC, which would turn a double prime into two primes
   for (std::int32_t i = 0; i < given.length(); ++i) {
     const char16_t c = given[i];
+    run = i > 0 && c == given[i - 1] ? run + 1 : 0;
+    if (run >= kLongestRun) continue;
     if (c == u'\r') {
       if (i + 1 >= given.length() || given[i + 1] != u'\n') marked += u'\n';
     } else if (!is_dropped(c)) {

@@ -11,7 +11,7 @@ namespace probe {
 
 // NFKC (full-width forms, ligatures), straight quotes, LF as the only line end; without
 // zero-width and direction marks and the special tokens of chat templates ("<s>", "</s>",
-// "<|...|>"). Bytes that are no UTF-8 become U+FFFD.
+// "<|...|>"); runs of one character are cut to 40. Bytes that are no UTF-8 become U+FFFD.
 std::u16string normalize_response(std::string_view utf8);
 std::string to_utf8(std::u16string_view text);
 std::u16string lower_case(std::u16string_view text);

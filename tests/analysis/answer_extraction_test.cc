@@ -199,6 +199,9 @@ TEST(AnswerExtraction, HostileTextIsNoTrouble) {
   EXPECT_EQ(read(std::string("\xFF\xFE B")), "-");
   EXPECT_EQ(read(std::string(200000, '(')), "-");
   EXPECT_EQ(read(std::string(100000, ' ') + "B"), "B");
+  std::string mixed;
+  for (int i = 0; i < 20000; ++i) mixed += "([*";
+  EXPECT_EQ(read(mixed), "-");
 }
 
 }  // namespace
