@@ -23,5 +23,7 @@ Command add_match(CLI::App& app, const std::string& command_line);
 Command add_compare(CLI::App& app, const std::string& command_line);
 Command add_export(CLI::App& app, const std::string& command_line);
 Command add_recolor(CLI::App& app, const std::string& command_line);
+Command add_score(CLI::App& app, const std::string& command_line);
+Command add_questions(CLI::App& app, const std::string& command_line);
 
 }  // namespace probe

@@ -34,6 +34,8 @@ constexpr CommandEntry kCommands[] = {
     {"compare", "encoders side by side, with published MLLM scores", add_compare},
     {"export", "write an embedding file as npy or csv", add_export},
     {"recolor", "make attribute-modified images: the object in another colour", add_recolor},
+    {"score", "MLLM responses to accuracies: open, choice and unsolvable questions", add_score},
+    {"questions", "make choice, unsolvable and open questions for MLLMs", add_questions},
 };
 
 std::string quoted_command_line(int argc, const char* const* argv) {

@@ -28,6 +28,8 @@ class JsonObject {
   std::vector<std::string> texts(const char* field) const;  // required
   int integer(const char* field) const;                     // required
   bool is_integer(const char* field) const;
+  bool is_text_or_number(const char* field) const;
+  std::string text_or_number(const char* field) const;  // any number, as it is written
 
   // Throws Error(input) if the object has a field that is not listed.
   void allow_only(std::initializer_list<const char*> fields) const;

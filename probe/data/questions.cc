@@ -52,7 +52,8 @@ std::vector<Question> read_questions(const std::filesystem::path& path) {
     } else {
       question.choices = object.texts("choices");
       question.answer = object.integer("answer");
-      check_choices(question.choices, question.answer, object.where());
+      check_choices(question.choices, question.answer,
+                    object.where() + ": question \"" + printable(question.id) + "\"");
       question.answer_text = question.choices[question.answer];
       if (question.type == QuestionType::unsolvable && question.answer_text != kNoneOfThese) {
         object.fail(std::string("expected the answer of an unsolvable question to be \"") +
