@@ -36,6 +36,8 @@ constexpr CommandEntry kCommands[] = {
     {"infimm", "InfiMM-Eval: judge prompts, and weighted scores of judged answers", add_infimm},
     {"locate", "LocateBench: build items, draw prompts, score, encoder baseline", add_locate},
     {"recolor", "make attribute-modified images: the object in another colour", add_recolor},
+    {"score", "MLLM responses to accuracies: open, choice and unsolvable questions", add_score},
+    {"questions", "make choice, unsolvable and open questions for MLLMs", add_questions},
 };
 
 std::string quoted_command_line(int argc, const char* const* argv) {

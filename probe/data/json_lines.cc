@@ -79,6 +79,18 @@ bool JsonObject::is_integer(const char* field) const {
   return has(field) && content_->json.at(field).is_number_integer();
 }
 
+bool JsonObject::is_text_or_number(const char* field) const {
+  return has(field) &&
+         (content_->json.at(field).is_string() || content_->json.at(field).is_number());
+}
+
+std::string JsonObject::text_or_number(const char* field) const {
+  if (is_text_or_number(field) && content_->json.at(field).is_number()) {
+    return content_->json.at(field).dump();
+  }
+  return text(field);
+}
+
 int JsonObject::integer(const char* field) const {
   if (!has(field)) fail(std::string("\"") + field + "\" is missing");
   const Json& value = content_->json.at(field);

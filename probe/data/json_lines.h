@@ -32,6 +32,8 @@ class JsonObject {
   bool is_integer(const char* field) const;
   double number(const char* field) const;  // required; any JSON number
   std::vector<std::vector<double>> number_lists(const char* field) const;  // required
+  bool is_text_or_number(const char* field) const;
+  std::string text_or_number(const char* field) const;  // any number, as it is written
 
   // Throws Error(input) if the object has a field that is not listed.
   void allow_only(std::initializer_list<const char*> fields) const;

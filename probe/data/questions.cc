@@ -53,7 +53,8 @@ std::vector<Question> read_questions(const std::filesystem::path& path) {
     } else {
       question.choices = object.texts("choices");
       question.answer = object.integer("answer");
-      check_choices(question.choices, question.answer, object.where());
+      check_choices(question.choices, question.answer,
+                    object.where() + ": question \"" + printable(question.id) + "\"");
       question.answer_text = question.choices[question.answer];
       if (question.type == QuestionType::choice &&
           std::count(question.choices.begin(), question.choices.end(), kNoneOfThese) > 0) {

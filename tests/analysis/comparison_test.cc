@@ -25,8 +25,14 @@ TEST(Comparison, UnknownStaysUnknown) {
 }
 
 TEST(Comparison, EncodersMustAnswerTheSameQuestions) {
-  EXPECT_PROBE_ERROR(comparison_table({result("a", "1101"), result("b", "110")}, 5),
-                     ErrorKind::input, "a answered 4 questions and b 3");
+  // Also behind an encoder that answered none.
+  EXPECT_PROBE_ERROR(
+      comparison_table({result("x", ""), result("a", "1101"), result("b", "110")}, 5),
+      ErrorKind::input, "answered 3 questions and a 4");
+  EncoderResult other = result("b", "1101");
+  other.items = {"another image"};
+  EXPECT_PROBE_ERROR(comparison_table({result("a", "1101"), other}, 5), ErrorKind::input,
+                     "they must be the same images");
 }
 
 // 6 only a, 0 only b: exact p = 2 * 0.5^6.

@@ -32,7 +32,7 @@ TEST(Questions, MessagesNameTheLine) {
   EXPECT_PROBE_ERROR(
       read("{\"question_id\":\"1\",\"item_id\":\"a\",\"type\":\"choice\",\"choices\":[\"x\",\"x\"],"
            "\"answer\":0}"),
-      ErrorKind::input, "q.jsonl:1: choice \"x\" stands twice");
+      ErrorKind::input, "q.jsonl:1: question \"1\": choice \"x\" stands twice");
   EXPECT_PROBE_ERROR(
       read("{\"question_id\":\"1\",\"item_id\":\"a\",\"type\":\"mcq\"}"), ErrorKind::input,
       "expected open, choice or unsolvable, got \"mcq\"");

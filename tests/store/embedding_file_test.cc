@@ -202,7 +202,7 @@ TEST(EmbeddingFile, TruncatedFileIsOneSentence) {
   const auto path = folder.path() / "cut.h5";
   write_embedding_file(sample(), path, {});
   std::filesystem::resize_file(path, 900);
-  EXPECT_PROBE_ERROR(read_embedding_file(path, {}), ErrorKind::io, "cut.h5: cannot open: ");
+  EXPECT_PROBE_ERROR(read_embedding_file(path, {}), ErrorKind::io, "cut.h5: cannot open (another process may have it open");
 }
 
 TEST(EmbeddingFile, WriterRefusesNaNOverflowAndUnequalSizes) {
@@ -220,6 +220,10 @@ TEST(EmbeddingFile, WriterRefusesNaNOverflowAndUnequalSizes) {
   set.items.category.pop_back();
   EXPECT_PROBE_ERROR(write_embedding_file(set, path, {}), ErrorKind::input,
                      "/items/category: expected 2 rows, got 1");
+  set = sample();
+  set.text_embedding = RowMatrix::Ones(1, 2);
+  EXPECT_PROBE_ERROR(write_embedding_file(set, path, {}), ErrorKind::input,
+                     "/text/embedding: expected width 3 as /image/embedding, got 2");
   set = sample();
   set.items.id = {"x", "x"};
   EXPECT_PROBE_ERROR(write_embedding_file(set, path, {}), ErrorKind::input,
@@ -240,6 +244,8 @@ TEST(Bugcase37, ChunkLayout) {
       column->push_back("");
     }
   }
+  set.prompts.clear();
+  set.text_embedding.resize(0, 0);
   set.embedding = RowMatrix::Random(4096, 768);
   set.mean_tokens = set.tokens = RowMatrix(4096, 0);
   set.token_count = 0;

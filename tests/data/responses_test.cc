@@ -1,0 +1,76 @@
+#include "probe/data/responses.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect_error.h"
+#include "tests/support/temp_dir.h"
+
+namespace probe {
+namespace {
+
+TEST(Responses, JsonLinesAndTablesSayTheSame) {
+  const test::TempDir folder;
+  const auto lines = read_responses(
+      folder.write("r.jsonl",
+                   "\xEF\xBB\xBF{\"model\":\"m\",\"question_id\":\"q\",\"shift\":1,\"response\":\"B\"}\r\n"
+                   "\r\n{\"model\":\"m\",\"question_id\":\"q\",\"shift\":2,\"response\":\"a, b\"}"),
+      "");
+  const auto table = read_responses(
+      folder.write("r.csv", "model,question_id,shift,response\r\nm,q,1,B\r\nm,q,2,\"a, b\"\r\n"), "");
+  const auto harness = read_responses(
+      folder.write("r.tsv", "question_id\tshift\tprediction\nq\t1\tB\nq\t2\ta, b\n"), "m");
+  for (const auto& rows : {lines, table, harness}) {
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].model, "m");
+    EXPECT_EQ(rows[0].text, "B");
+    EXPECT_EQ(rows[1].shift, 2);
+    EXPECT_EQ(rows[1].text, "a, b");
+  }
+}
+
+TEST(Responses, Bugcase43_NullsNumbersAndObjects) {
+  const test::TempDir folder;
+  const auto rows = read_responses(
+      folder.write("r.jsonl",
+                   "{\"question_id\":1,\"response\":null}\n{\"question_id\":2}\n"
+                   "{\"question_id\":3,\"response\":3}\n{\"question_id\":4,\"response\":2.5}\n"
+                   "{\"question_id\":5,\"response\":{\"error\":\"x\"}}\n"),
+      "m");
+  EXPECT_TRUE(rows[0].missing);
+  EXPECT_TRUE(rows[1].missing);
+  EXPECT_EQ(rows[2].text, "3");
+  EXPECT_EQ(rows[3].text, "2.5");
+  EXPECT_TRUE(rows[4].failed);
+}
+
+TEST(Responses, MessagesNameTheRow) {
+  const test::TempDir folder;
+  const auto read = [&](const std::string& text) {
+    return read_responses(folder.write("r.jsonl", text), "");
+  };
+  EXPECT_PROBE_ERROR(read("{\"question_id\":\"q\"}"), ErrorKind::input,
+                     "r.jsonl:1: no model; --model names it");
+  EXPECT_PROBE_ERROR(read("{\"model\":\"m\",\"response\":\"A\"}"), ErrorKind::input,
+                     "r.jsonl:1: \"question_id\" is missing");
+  EXPECT_PROBE_ERROR(read("{\"model\":\"m\",\"question_id\":\"q\",\"shift\":-1}"), ErrorKind::input,
+                     "r.jsonl:1: shift: expected a number from 0 to 25, got \"-1\"");
+  EXPECT_PROBE_ERROR(read("{\"model\":\"m\",\"question_id\":\"q\",\"type\":\"mcq\"}"),
+                     ErrorKind::input, "type: expected open, choice or unsolvable, got \"mcq\"");
+  EXPECT_PROBE_ERROR(read("{\"model\":\"m\",\"question_id\":\"q\",\"response\":\"A\"}\n"
+                          "{\"model\":\"m\",\"question_id\":\"q\",\"response\":\"B\"}"),
+                     ErrorKind::input,
+                     "r.jsonl:2: model \"m\" answers question \"q\" at shift 0 twice");
+}
+
+TEST(Synonyms, GroupsALine) {
+  const test::TempDir folder;
+  const auto groups = read_synonyms(
+      folder.write("s.txt", "# furniture\ncouch, sofa ,  big  settee # British\n\nkaki,persimmon\n"));
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0], (std::vector<std::string>{"couch", "sofa", "big settee"}));
+  EXPECT_PROBE_ERROR(read_synonyms(folder.write("bad.txt", "kaki,persimmon\ncouch,\n")),
+                     ErrorKind::input, "bad.txt:2: expected two or more words that mean the same");
+}
+
+}  // namespace
+}  // namespace probe
