@@ -120,7 +120,7 @@ Report run_score(const ScoreOptions& options) {
   }
   if (!options.synonyms.empty()) input.synonyms = read_synonyms(options.synonyms);
   std::vector<Verdict> verdicts;
-  if (!options.verdicts.empty()) verdicts = read_verdicts(options.verdicts);
+  if (!options.verdicts.empty()) verdicts = read_judge_verdicts(options.verdicts);
   Scoring scoring =
       score_responses(read_responses(options.responses, options.model), verdicts, input);
   if (scoring.rows.empty()) {

@@ -110,7 +110,7 @@ std::vector<Response> read_responses(const std::filesystem::path& path,
   return responses;
 }
 
-std::vector<Verdict> read_verdicts(const std::filesystem::path& path) {
+std::vector<Verdict> read_judge_verdicts(const std::filesystem::path& path) {
   std::vector<Verdict> verdicts;
   for_each_json_line(path, [&](const JsonObject& object) {
     Verdict verdict;
