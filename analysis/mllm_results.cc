@@ -78,7 +78,7 @@ void check_response(const Response& response, const Question& question) {
   }
 }
 
-void apply_verdict(const Verdict& verdict, ScoredResponse& row) {
+void apply_verdict(const JudgeVerdict& verdict, ScoredResponse& row) {
   const Question& question = *row.question;
   const std::string& word = verdict.verdict;
   row.judged = true;
@@ -112,7 +112,7 @@ std::vector<std::string> shown_choices(const Question& question, int shift) {
 }
 
 Scoring score_responses(const std::vector<Response>& responses,
-                        const std::vector<Verdict>& verdicts, const ScoringInput& input) {
+                        const std::vector<JudgeVerdict>& verdicts, const ScoringInput& input) {
   Scoring scoring;
   std::unordered_map<std::string, const Question*> questions;
   for (const Question& question : input.questions) questions.emplace(question.id, &question);
@@ -151,7 +151,7 @@ Scoring score_responses(const std::vector<Response>& responses,
       }
     }
   }
-  for (const Verdict& verdict : verdicts) {
+  for (const JudgeVerdict& verdict : verdicts) {
     const auto it = row_of.find({verdict.model, verdict.question_id, verdict.shift});
     if (it == row_of.end()) {
       fail(verdict.where, "no response of model \"" + printable(verdict.model) +

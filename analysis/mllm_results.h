@@ -41,7 +41,7 @@ struct Scoring {
 // `questions` of the input must outlive the result. Throws Error(input) naming the row: a
 // type other than the question's, a shift that its choices do not have, a bad verdict.
 Scoring score_responses(const std::vector<Response>& responses,
-                        const std::vector<Verdict>& verdicts, const ScoringInput& input);
+                        const std::vector<JudgeVerdict>& verdicts, const ScoringInput& input);
 
 // Choices in the order shown at a shift: position p shows choices[(p + shift) % c].
 std::vector<std::string> shown_choices(const Question& question, int shift);

@@ -119,7 +119,7 @@ Report run_score(const ScoreOptions& options) {
     for (const Item& item : dataset.items) input.condition[item.id] = item.condition;
   }
   if (!options.synonyms.empty()) input.synonyms = read_synonyms(options.synonyms);
-  std::vector<Verdict> verdicts;
+  std::vector<JudgeVerdict> verdicts;
   if (!options.verdicts.empty()) verdicts = read_judge_verdicts(options.verdicts);
   Scoring scoring =
       score_responses(read_responses(options.responses, options.model), verdicts, input);

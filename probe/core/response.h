@@ -19,7 +19,7 @@ struct Response {
 };
 
 // A judge's word on a response that no rule decided.
-struct Verdict {
+struct JudgeVerdict {
   std::string model, question_id;
   int shift = 0;
   std::string verdict;  // the shown letter, "none"; open questions: "right" or "wrong"

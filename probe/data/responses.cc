@@ -110,10 +110,10 @@ std::vector<Response> read_responses(const std::filesystem::path& path,
   return responses;
 }
 
-std::vector<Verdict> read_judge_verdicts(const std::filesystem::path& path) {
-  std::vector<Verdict> verdicts;
+std::vector<JudgeVerdict> read_judge_verdicts(const std::filesystem::path& path) {
+  std::vector<JudgeVerdict> verdicts;
   for_each_json_line(path, [&](const JsonObject& object) {
-    Verdict verdict;
+    JudgeVerdict verdict;
     verdict.where = object.where();
     verdict.model = object.text("model");
     verdict.question_id = object.text("question_id");

@@ -18,7 +18,7 @@ std::vector<Response> read_responses(const std::filesystem::path& path, const st
 
 // JSON Lines with model, question_id, shift?, verdict; rows with an empty verdict are passed
 // over, so that the file of undecided responses can be filled in and read back.
-std::vector<Verdict> read_judge_verdicts(const std::filesystem::path& path);
+std::vector<JudgeVerdict> read_judge_verdicts(const std::filesystem::path& path);
 
 // Groups of words that mean the same, one a line, separated by commas; "#" begins a comment.
 // Throws Error(input) with file and line for a group of fewer than two words.
