@@ -260,6 +260,11 @@ RowMatrix read_rows(hid_t parent, const std::string& name, int rank, int* tokens
                where);
     halves_to_floats(halves.data(), rows.data(), halves.size());
   }
+  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+    if (!rows.row(row).allFinite()) {
+      fail(where, "row " + std::to_string(row) + ": expected finite values, got NaN or infinity");
+    }
+  }
   return rows;
 }
 

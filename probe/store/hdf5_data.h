@@ -32,6 +32,7 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name,
 
 // Reads [n, w] or [n, t, w]; the latter comes as [n, t*w] with *tokens = t (0 otherwise).
 // Sizes are checked against the bytes the file really stores before memory is asked for.
+// Throws Error(input) naming the first row that has NaN or infinity.
 RowMatrix read_rows(hid_t parent, const std::string& name, int rank, int* tokens,
                     const std::string& where);
 

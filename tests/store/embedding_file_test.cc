@@ -186,6 +186,20 @@ TEST(EmbeddingFile, RefusesAbsurdDimensions) {
                      "1099511627776], got 0");
 }
 
+TEST(EmbeddingFile, RefusesNaNWithItsRow) {
+  const test::TempDir folder;
+  const auto path = folder.path() / "nan.h5";
+  write_bare_file(path, "1", 2, false);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t data = H5Dopen2(file, "/image/mean_tokens", H5P_DEFAULT);
+  const float values[4] = {1, 2, std::numeric_limits<float>::quiet_NaN(), 4};
+  H5Dwrite(data, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  H5Dclose(data);
+  H5Fclose(file);
+  EXPECT_PROBE_ERROR(read_embedding_file(path, {}), ErrorKind::input,
+                     "nan.h5:/image/mean_tokens: row 1: expected finite values, got NaN");
+}
+
 TEST(EmbeddingFile, RefusesExternalLinks) {
   const test::TempDir folder;
   const auto path = folder.path() / "link.h5";
