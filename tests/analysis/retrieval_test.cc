@@ -36,9 +36,19 @@ TEST(MatchPlan, A2oLeavesTheSourceOutUnlessKept) {
   EXPECT_EQ(plan.excluded[1], (std::vector<std::int64_t>{3}));
   EXPECT_TRUE(plan.excluded[2].empty());
   EXPECT_EQ(plan.sources_left_out, 2);
+  EXPECT_EQ(plan.sources_unknown, 0);
   plan = plan_matching(items(), MatchMode::a2o, true);
   EXPECT_TRUE(plan.excluded[0].empty());
   EXPECT_EQ(plan.sources_left_out, 0);
+}
+
+// A source that is named but absent cannot be left out; that must be known.
+TEST(MatchPlan, UnknownSourcesAreCounted) {
+  ItemColumns columns = items();
+  columns.original_id[4] = "nope";
+  const MatchPlan plan = plan_matching(columns, MatchMode::a2o, false);
+  EXPECT_EQ(plan.sources_unknown, 1);
+  EXPECT_EQ(plan.sources_left_out, 1);
 }
 
 // Worked out by hand: three queries with a positive, ranks 1, 3 and none.

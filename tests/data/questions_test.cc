@@ -80,6 +80,16 @@ TEST(Questions, ChoicesOfADatasetFileAreQuestionsToo) {
                      "g.tsv:2: B: expected no choice after an empty one");
 }
 
+TEST(Questions, IdsAreUniqueOverBothPlaces) {
+  const test::TempDir folder;
+  folder.write("items.jsonl",
+               "{\"id\":\"a\",\"image\":\"a.jpg\",\"choices\":[\"fig\",\"egg\"],\"answer\":1}");
+  folder.write("questions.jsonl",
+               "{\"question_id\":\"a:choice\",\"item_id\":\"a\",\"type\":\"open\",\"answer\":\"fig\"}");
+  EXPECT_PROBE_ERROR(read_dataset(folder.path(), {}), ErrorKind::input,
+                     "question_id \"a:choice\" stands in the dataset as well");
+}
+
 TEST(Questions, TheRejectionChoiceBelongsToUnsolvableQuestions) {
   const test::TempDir folder;
   EXPECT_PROBE_ERROR(
