@@ -37,7 +37,7 @@ void add_encoder_options(CLI::App& command, EncoderArguments& options) {
             options.pool = value;
             options.pool_given = true;
           },
-                  "tokens that are averaged: patches (no CLS, as MLLMs do) or all")
+          "tokens that are averaged: patches (no CLS, as MLLMs do) or all")
       ->check(CLI::IsMember({"patches", "all"}))
       ->default_str(options.pool);
   add_runtime_options(command, options);

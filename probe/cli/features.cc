@@ -116,7 +116,7 @@ FeatureLog& FeatureSource::log() {
 void FeatureSource::encode_batch(const ImageBatch& batch, Work& work) {
   const auto count = static_cast<int>(batch.items.size());
   if (count == 0) return;
-  const ImageFeatures features = 
+  const ImageFeatures features =
       tower(image_tower_, {true, false}).encode_images(batch.pixels.data(), count);
   std::vector<float> record(record_width());
   const std::lock_guard lock(work.log_mutex);
