@@ -34,6 +34,47 @@ Json cell_json(const Cell& cell) {
   return nullptr;
 }
 
+const char* kind_name(Figure::Kind kind) {
+  switch (kind) {
+    case Figure::Kind::bars: return "bars";
+    case Figure::Kind::lines: return "lines";
+    case Figure::Kind::scatter: return "scatter";
+    case Figure::Kind::heatmap: return "heatmap";
+    case Figure::Kind::chord: return "chord";
+  }
+  return "";
+}
+
+Json figure_json(const Figure& figure) {
+  Json marks = Json::array();
+  for (const Mark& mark : figure.marks) {
+    Json entry = {{"series", mark.series}, {"x", mark.x}};
+    if (!mark.group.empty()) entry["group"] = mark.group;
+    if (mark.position) entry["position"] = *mark.position;
+    entry["value"] = mark.value ? Json(*mark.value) : Json(nullptr);
+    if (mark.interval) {
+      entry["low"] = mark.interval->low;
+      entry["high"] = mark.interval->high;
+    }
+    marks.push_back(std::move(entry));
+  }
+  return {{"name", figure.name},       {"kind", kind_name(figure.kind)},
+          {"title", figure.title},     {"x_title", figure.x_title},
+          {"y_title", figure.y_title}, {"caption", figure.caption},
+          {"marks", std::move(marks)}};
+}
+
+// Titles of the columns, which rows name only by machine names.
+Json columns_json(const std::vector<Column>& columns) {
+  Json list = Json::array();
+  for (const Column& column : columns) {
+    Json entry = {{"name", column.name}, {"title", column.title}};
+    if (column.items) entry["items"] = true;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string render_json(const Report& report) {
@@ -47,18 +88,24 @@ std::string render_json(const Report& report) {
       }
       rows.push_back(std::move(object));
     }
-    Json entry = {{"name", table.name}, {"title", table.title}, {"rows", std::move(rows)}};
+    Json entry = {{"name", table.name},
+                  {"title", table.title},
+                  {"columns", columns_json(table.columns)},
+                  {"rows", std::move(rows)}};
     if (!table.note.empty()) entry["note"] = table.note;
     tables.push_back(std::move(entry));
   }
+  Json figures = Json::array();
+  for (const Figure& figure : report.figures) figures.push_back(figure_json(figure));
   Json failures = Json::array();
   for (const Failure& failure : report.failures) {
     failures.push_back(
         {{"id", failure.id}, {"path", failure.path}, {"reason", failure.reason}});
   }
   const Json document = {{"command", report.command},   {"provenance", report.provenance},
-                         {"tables", std::move(tables)}, {"notes", report.notes},
-                         {"warnings", report.warnings}, {"failures", std::move(failures)}};
+                         {"tables", std::move(tables)}, {"figures", std::move(figures)},
+                         {"notes", report.notes},       {"warnings", report.warnings},
+                         {"failures", std::move(failures)}};
   // Names of files may hold bytes that are not UTF-8: they are replaced, not fatal.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

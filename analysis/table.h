@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/figure.h"
 #include "probe/core/accuracy.h"
 
 namespace probe {
@@ -35,6 +36,7 @@ Cell accuracy_cell(Accuracy value, Interval interval);
 struct Column {
   std::string name;   // for machines: snake_case
   std::string title;  // for people
+  bool items = false;  // its text cells are item ids: the report page shows their pictures
 };
 
 struct Table {
@@ -55,6 +57,7 @@ struct Report {
   std::string command;                            // "zeroshot", "match", ...
   std::map<std::string, std::string> provenance;  // what is needed to repeat it
   std::vector<Table> tables;
+  std::vector<Figure> figures;
   std::vector<std::string> notes;     // rules that applied, one sentence each
   std::vector<std::string> warnings;  // what the reader must know before quoting numbers
   std::vector<Failure> failures;

@@ -52,6 +52,23 @@ TEST(Table, JsonKeepsCountsAndNulls) {
   EXPECT_EQ(json.at("failures").at(0).at("reason"), "why");
 }
 
+// An unknown mark is null, never 0, and an interval stands in the value's own unit.
+TEST(Figure, JsonKeepsOrderUnknownsAndIntervals) {
+  Report report;
+  Figure figure;
+  figure.kind = Figure::Kind::bars;
+  figure.name = "choice";
+  figure.marks = {{"modified", "clip", "LLaVA", {}, 61.5, Interval{60.0, 63.0}},
+                  {"original", "clip", "LLaVA", {}, {}, {}}};
+  report.figures.push_back(figure);
+  const auto json = nlohmann::json::parse(render_json(report)).at("figures").at(0);
+  EXPECT_EQ(json.at("kind"), "bars");
+  EXPECT_EQ(json.at("marks").at(0).at("series"), "modified");
+  EXPECT_EQ(json.at("marks").at(0).at("low"), 60.0);
+  EXPECT_TRUE(json.at("marks").at(1).at("value").is_null());
+  EXPECT_FALSE(json.at("marks").at(1).contains("low"));
+}
+
 TEST(Table, SmallNumbersAreNotShownAsZero) {
   Table table = sample();
   table.rows = {{text_cell("x"), number_cell(1e-9, 4), number_cell(0.0, 4)}};
