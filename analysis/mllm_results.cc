@@ -119,14 +119,15 @@ Scoring score_responses(const std::vector<Response>& responses,
   std::map<Key, const Response*> given;
   std::map<std::string, std::set<std::pair<QuestionType, int>>> expected;  // by model
   for (const Response& response : responses) {
-    const auto it = questions.find(response.question_id);
+    auto it = questions.find(response.question_id);
+    if (it == questions.end()) it = questions.find(response.question_id + ":choice");
     if (it == questions.end()) {
       scoring.failures.push_back({response.question_id, "",
                                   response.where + ": the questions have no such question_id"});
       continue;
     }
     check_response(response, *it->second);
-    given.emplace(Key{response.model, response.question_id, response.shift}, &response);
+    given.emplace(Key{response.model, it->second->id, response.shift}, &response);
     expected[response.model].emplace(it->second->type, response.shift);
   }
   const Reader reader(input);

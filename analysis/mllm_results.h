@@ -37,7 +37,8 @@ struct Scoring {
 
 // Reads every response with the choices in the order it was shown. A model that answered some
 // question of a type at a shift is expected to answer all of that type at that shift: what
-// is absent is "missing". Open questions are matched against all names of the open questions.
+// is absent is "missing". A response may name a row of a table, "7", for the question that was
+// made from it, "7:choice". Open questions are matched against all names of the open questions.
 // `questions` of the input must outlive the result. Throws Error(input) naming the row: a
 // type other than the question's, a shift that its choices do not have, a bad verdict.
 Scoring score_responses(const std::vector<Response>& responses,
@@ -54,6 +55,10 @@ Table mllm_accuracy_table(const std::vector<ScoredResponse>& rows);
 Table shift_table(const std::vector<ScoredResponse>& rows);
 // model x type: how often each shown position is picked, and how often it is the answer.
 Table position_table(const std::vector<ScoredResponse>& rows);
+// Questions in pairs, as MMVP asks them: (1, 2), (3, 4), ... by number, whatever their order. A
+// pair is right if both answers are; model: pairs right of pairs that were asked. Questions
+// without a partner are counted apart. Throws Error(input) for an id that is no whole number.
+Table pair_table(const std::vector<ScoredResponse>& rows);
 // model x reason.
 Table unparsed_table(const std::vector<ScoredResponse>& rows);
 

@@ -5,6 +5,8 @@
 
 #include "analysis/mllm_results.h"
 #include "analysis/statistics.h"
+#include "probe/core/error.h"
+#include "probe/core/utf8.h"
 
 namespace probe {
 namespace {
@@ -144,6 +146,45 @@ Table position_table(const std::vector<ScoredResponse>& rows) {
            counts.parsed == 0 ? unknown_cell() : accuracy_cell({count(counts.picked), counts.parsed}),
            accuracy_cell({count(counts.answers), counts.all})});
     }
+  }
+  return table;
+}
+
+Table pair_table(const std::vector<ScoredResponse>& rows) {
+  struct Pair {
+    int asked = 0, right = 0;
+  };
+  std::map<std::string, std::map<std::pair<std::int64_t, int>, Pair>> models;  // pair, shift
+  for (const ScoredResponse& row : rows) {
+    if (row.question->type == QuestionType::open) continue;
+    const std::string& id = row.question->id;
+    const std::string number = id.substr(0, id.find(':'));
+    if (number.empty() || number.size() > 15 ||
+        number.find_first_not_of("0123456789") != std::string::npos) {
+      throw Error(ErrorKind::input, "pairs: expected questions numbered 1, 2, 3, ..., got \"" +
+                                        printable(id) + "\"");
+    }
+    Pair& pair = models[row.model][{(std::stoll(number) + 1) / 2, row.shift}];
+    ++pair.asked;
+    pair.right += row.correct ? 1 : 0;
+  }
+  Table table;
+  table.name = "mllm_pairs";
+  table.title = "Pairs of questions";
+  table.columns = {{"model", "model"},
+                   {"accuracy", "both right % [95 %] (pairs)"},
+                   {"alone", "without partner"}};
+  for (const auto& [model, pairs] : models) {
+    Accuracy accuracy;
+    std::int64_t alone = 0;
+    for (const auto& [key, pair] : pairs) {
+      if (pair.asked == 2) accuracy.add(pair.right == 2);
+      if (pair.asked == 1) ++alone;
+    }
+    table.rows.push_back({text_cell(model),
+                          accuracy.total == 0 ? unknown_cell()
+                                              : accuracy_cell(accuracy, wilson_interval(accuracy)),
+                          count_cell(alone)});
   }
   return table;
 }

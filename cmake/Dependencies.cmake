@@ -19,6 +19,8 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+find_package(pugixml REQUIRED)
 find_package(Torch 2.13 REQUIRED)
 
 # The wheel brings its own libgomp; two OpenMP runtimes in one process crash

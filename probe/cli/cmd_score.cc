@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 struct ScoreOptions {
   fs::path responses, questions, items, synonyms, verdicts, undecided, answers;
   std::string model, command_line;
-  bool verbose = false;
+  bool verbose = false, pairs = false;
   OutputOptions output;
 };
 
@@ -108,7 +108,7 @@ void add_notes(const Scoring& scoring, const ScoreOptions& options, Report& repo
 
 Report run_score(const ScoreOptions& options) {
   ScoringInput input;
-  input.questions = read_questions(options.questions);
+  input.questions = read_any_questions(options.questions);
   if (!options.items.empty()) {
     DatasetOptions dataset_options;
     dataset_options.without_questions = true;
@@ -147,6 +147,7 @@ Report run_score(const ScoreOptions& options) {
                        {"verdicts", options.verdicts.string()}};
   report.tables = {mllm_accuracy_table(scoring.rows), shift_table(scoring.rows),
                    position_table(scoring.rows), unparsed_table(scoring.rows)};
+  if (options.pairs) report.tables.push_back(pair_table(scoring.rows));
   std::erase_if(report.tables, [](const Table& table) { return table.rows.empty(); });
   add_notes(scoring, options, report);
   report.failures = std::move(scoring.failures);
@@ -158,9 +159,11 @@ Report run_score(const ScoreOptions& options) {
 Command add_score(CLI::App& app, const std::string&) {
   auto options = std::make_shared<ScoreOptions>();
   app.add_option("RESPONSES", options->responses,
-                 "responses (.jsonl, .csv, .tsv): model, question_id, type?, shift?, response")
+                 "responses (.jsonl, .json, .csv, .tsv, .xlsx): model, question_id, type?, shift?, "
+                 "response; or what VLMEvalKit or lmms-eval saved")
       ->required();
-  app.add_option("--questions", options->questions, "the questions, JSON Lines")
+  app.add_option("--questions", options->questions,
+                 "the questions: JSON Lines, or a table with index, A, B, ... (or options), answer")
       ->required()
       ->type_name("FILE");
   app.add_option("--items", options->items, "dataset, for original against modified");
@@ -170,10 +173,14 @@ Command add_score(CLI::App& app, const std::string&) {
   app.add_option("--export-undecided,--export_undecided", options->undecided,
                  "write the undecided responses there, for a judge");
   app.add_option("--answers", options->answers, "write every response with what was read from it");
+  app.add_flag("--pairs", options->pairs,
+               "also count questions (1, 2), (3, 4), ... as pairs: right if both are");
   app.add_flag("-v,--verbose", options->verbose, "name the rule of each response on stderr");
   add_output_options(app, options->output);
   add_examples(app, {"probe score responses.jsonl --questions questions.jsonl --items items.jsonl",
                      "probe score out.tsv --model llava --questions q.jsonl --export-undecided u.jsonl",
+                     "probe score samples_nemo.jsonl --model qwen --questions q.jsonl --items demo",
+                     "probe score mmvp.csv --model llava --questions Questions.csv --pairs",
                      "probe score responses.csv --questions q.jsonl --verdicts u.jsonl --json"});
   return [options] { return show_report(run_score(*options), options->output); };
 }

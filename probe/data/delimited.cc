@@ -6,6 +6,7 @@
 
 #include "probe/core/error.h"
 #include "probe/data/text_input.h"
+#include "probe/data/xlsx.h"
 
 namespace probe {
 namespace {
@@ -122,6 +123,16 @@ DelimitedTable read_delimited(const std::filesystem::path& path, char separator)
     throw Error(ErrorKind::input, path.string() + ": expected at least one row, got 0 rows");
   }
   return table;
+}
+
+bool is_table_file(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  return extension == ".csv" || extension == ".tsv" || extension == ".xlsx";
+}
+
+DelimitedTable read_table_file(const std::filesystem::path& path) {
+  if (path.extension() == ".xlsx") return read_xlsx(path);
+  return read_delimited(path, path.extension() == ".tsv" ? '\t' : ',');
 }
 
 }  // namespace probe

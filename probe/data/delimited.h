@@ -27,4 +27,9 @@ struct DelimitedTable {
 // quote that never closes, a column named twice, or a file without rows.
 DelimitedTable read_delimited(const std::filesystem::path& path, char separator);
 
+// .csv, .tsv or .xlsx by the name's ending; false for other endings.
+bool is_table_file(const std::filesystem::path& path);
+// Reads it. Throws Error(input) as read_delimited and read_xlsx (probe/data/xlsx.h) do.
+DelimitedTable read_table_file(const std::filesystem::path& path);
+
 }  // namespace probe

@@ -15,8 +15,12 @@ struct JsonObject::Content {
   Json json;
 };
 
-JsonObject::JsonObject(const std::string& where, std::string_view text)
-    : where_(where), content_(std::make_unique<Content>()) {
+namespace {
+
+Json parse(const std::string& where, std::string_view text) {
+  const auto fail = [&](const std::string& message) {
+    throw Error(ErrorKind::input, where + ": " + message);
+  };
   // Nested values deeper than a few levels have no place here; the parser would recurse.
   int depth = 0, deepest = 0;
   for (const char c : text) {
@@ -25,17 +29,28 @@ JsonObject::JsonObject(const std::string& where, std::string_view text)
   }
   if (deepest > 512) fail("expected an object, got one nested " + std::to_string(deepest) + " deep");
   try {
-    content_->json = Json::parse(text);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
     const std::string reason = error.what();  // "[json.exception...] parse error at line ..."
     fail("expected one JSON object, got invalid JSON: " +
          first_line(reason.substr(std::min(reason.size(), reason.find("] ") + 2))));
   }
+  return {};
+}
+
+}  // namespace
+
+JsonObject::JsonObject(const std::string& where, std::unique_ptr<Content> content)
+    : where_(where), content_(std::move(content)) {
   if (!content_->json.is_object()) {
     fail(std::string("expected one JSON object, got ") + content_->json.type_name());
   }
 }
 
+JsonObject::JsonObject(const std::string& where, std::string_view text)
+    : JsonObject(where, std::make_unique<Content>(Content{parse(where, text)})) {}
+
+JsonObject::JsonObject(JsonObject&&) noexcept = default;
 JsonObject::~JsonObject() = default;
 
 void JsonObject::fail(const std::string& message) const {
@@ -89,6 +104,19 @@ std::string JsonObject::text_or_number(const char* field) const {
     return content_->json.at(field).dump();
   }
   return text(field);
+}
+
+std::optional<std::string> JsonObject::only_text(const char* field) const {
+  if (!has(field)) return std::nullopt;
+  const Json* value = &content_->json.at(field);
+  while (value->is_array() && value->size() == 1) value = &value->front();
+  if (!value->is_string()) return std::nullopt;
+  return value->get<std::string>();
+}
+
+std::optional<JsonObject> JsonObject::object(const char* field) const {
+  if (!has(field) || !content_->json.at(field).is_object()) return std::nullopt;
+  return JsonObject(where_, std::make_unique<Content>(Content{content_->json.at(field)}));
 }
 
 int JsonObject::integer(const char* field) const {
@@ -150,6 +178,15 @@ void for_each_json_line(const std::filesystem::path& path,
   const std::vector<TextLine> lines = split_lines(content);
   if (lines.empty()) {
     throw Error(ErrorKind::input, path.string() + ": expected JSON Lines, got 0 lines");
+  }
+  if (lines.front().text.starts_with('[')) {
+    Json list = parse(path.string(), content);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      use(JsonObject(path.string() + ":" + std::to_string(i + 1),
+                     std::make_unique<JsonObject::Content>(
+                         JsonObject::Content{std::move(list[i])})));
+    }
+    return;
   }
   for (const TextLine& line : lines) {
     use(JsonObject(path.string() + ":" + std::to_string(line.number), line.text));

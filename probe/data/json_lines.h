@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace probe {
@@ -17,6 +18,7 @@ namespace probe {
 class JsonObject {
  public:
   JsonObject(const std::string& where, std::string_view text);
+  JsonObject(JsonObject&&) noexcept;
   ~JsonObject();
 
   const std::string& where() const { return where_; }
@@ -34,6 +36,9 @@ class JsonObject {
   std::vector<std::vector<double>> number_lists(const char* field) const;  // required
   bool is_text_or_number(const char* field) const;
   std::string text_or_number(const char* field) const;  // any number, as it is written
+  // The text in a list of one, however deep: [["yes"]] is "yes". nullopt for anything else.
+  std::optional<std::string> only_text(const char* field) const;
+  std::optional<JsonObject> object(const char* field) const;  // nullopt if it is no object
 
   // Throws Error(input) if the object has a field that is not listed.
   void allow_only(std::initializer_list<const char*> fields) const;
@@ -42,12 +47,16 @@ class JsonObject {
 
  private:
   struct Content;
+  JsonObject(const std::string& where, std::unique_ptr<Content> content);
+  friend void for_each_json_line(const std::filesystem::path& path,
+                                 const std::function<void(const JsonObject&)>& use);
   std::string where_;
   std::unique_ptr<Content> content_;
 };
 
-// Calls `use` for each object of the file. Throws Error(input) if there is none, or a
-// line is not one JSON object.
+// Calls `use` for each object of the file, which holds one a line or one list of them (then
+// "<file>:<number>: " begins a message). Throws Error(input) if there is none, or what
+// stands there is not one JSON object.
 void for_each_json_line(const std::filesystem::path& path,
                         const std::function<void(const JsonObject&)>& use);
 

@@ -10,6 +10,7 @@
 #include "probe/data/delimited.h"
 #include "probe/data/image_file.h"
 #include "probe/data/json_lines.h"
+#include "probe/data/question_table.h"
 #include "probe/data/questions.h"
 #include "probe/data/text_input.h"
 
@@ -61,7 +62,7 @@ Dataset read_json_lines(const fs::path& path, const DatasetOptions& options) {
     item.attribute = object.text_or("attribute", "");
     if (object.has("choices")) {
       Question question;
-      question.id = item.id + ":choice";
+      question.id = item.id + kChoiceSuffix;
       question.item_id = item.id;
       question.choices = object.texts("choices");
       question.answer = object.integer("answer");
@@ -105,39 +106,11 @@ void read_image_cell(const std::string& cell, Item& item,
   if (item.image_bytes.empty() && item.image_error.empty()) item.image_error = "no image";
 }
 
-// The choices of a row and the answer's position among them, from columns A, B, C, ...
-void read_choice_columns(const DelimitedTable& table, const DelimitedRow& row,
-                         const std::string& where, Question& question) {
-  bool ended = false;  // rows may have fewer choices than the table has columns
-  for (char letter = 'A'; letter <= 'Z'; ++letter) {
-    const int column = table.column(std::string(1, letter));
-    if (column < 0) break;
-    const std::string& choice = row.fields[column];
-    if (choice.empty()) {
-      ended = true;
-    } else if (ended) {
-      throw Error(ErrorKind::input,
-                  where + ": " + letter + ": expected no choice after an empty one");
-    } else {
-      question.choices.push_back(choice);
-    }
-  }
-  const std::string& answer = row.fields[table.column("answer")];
-  const bool letter = answer.size() == 1 && answer[0] >= 'A' && answer[0] <= 'Z';
-  if (!letter) {
-    throw Error(ErrorKind::input, where + ": answer: expected a letter, got \"" +
-                                      printable(answer.substr(0, 40)) + "\"");
-  }
-  question.answer = answer[0] - 'A';
-  check_choices(question.choices, question.answer, where);
-  question.answer_text = question.choices[question.answer];
-}
-
-Dataset read_table(const fs::path& path, char separator, const DatasetOptions& options) {
-  const DelimitedTable table = read_delimited(path, separator);
+Dataset read_table(const fs::path& path, const DatasetOptions& options) {
+  const DelimitedTable table = read_table_file(path);
   const int index = table.column("index"), image = table.column("image"),
             image_path = table.column("image_path"), category = table.column("category");
-  const bool has_choices = table.column("A") >= 0 && table.column("answer") >= 0;
+  const bool has_choices = has_choice_columns(table);
   if (index < 0 || (image < 0 && image_path < 0)) {
     throw Error(ErrorKind::input,
                 path.string() + ":1: expected columns index and image (or image_path)");
@@ -156,10 +129,7 @@ Dataset read_table(const fs::path& path, char separator, const DatasetOptions& o
                                  options.allow_outside, where);
     }
     if (has_choices) {
-      Question question;
-      question.id = item.id + ":choice";
-      question.item_id = item.id;
-      read_choice_columns(table, row, where, question);
+      Question question = read_question_row(table, row, item.id, where);
       if (category < 0) item.category = question.answer_text;
       dataset.questions.push_back(std::move(question));
     }
@@ -261,11 +231,11 @@ Dataset read_dataset(const fs::path& path, const DatasetOptions& options) {
     dataset = read_folder(path);
   } else if (extension == ".jsonl" || extension == ".json") {
     dataset = read_json_lines(path, options);
-  } else if (extension == ".tsv" || extension == ".csv") {
-    dataset = read_table(path, extension == ".tsv" ? '\t' : ',', options);
+  } else if (is_table_file(path)) {
+    dataset = read_table(path, options);
   } else {
     throw Error(ErrorKind::input,
-                path.string() + ": expected a folder, .jsonl, .tsv or .csv");
+                path.string() + ": expected a folder, .jsonl, .tsv, .csv or .xlsx");
   }
   if (dataset.items.empty()) {
     throw Error(ErrorKind::input, path.string() + ": expected images, got 0 items");
@@ -282,10 +252,7 @@ Dataset read_dataset(const fs::path& path, const DatasetOptions& options) {
 }
 
 std::vector<Question> read_any_questions(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  if (extension == ".tsv" || extension == ".csv") {
-    return read_table(path, extension == ".tsv" ? '\t' : ',', {{}, true, true}).questions;
-  }
+  if (is_table_file(path)) return read_question_table(path);
   return is_item_manifest(path) ? read_json_lines(path, {{}, true, true}).questions
                                 : read_questions(path);
 }

@@ -40,20 +40,45 @@ void check(const Response& response) {
   if (response.question_id.empty()) fail(response.where, "question_id is empty");
 }
 
+// Where a harness keeps the id: ours, or the row number of its own table.
+std::string json_id(const JsonObject& object) {
+  return object.has("question_id") || !object.has("index") ? object.text("question_id")
+                                                           : object.text("index");
+}
+
+void set_text(const JsonObject& object, const char* field, Response& response) {
+  response.missing = !object.has(field);
+  if (response.missing) return;
+  response.failed = !object.is_text_or_number(field);
+  if (!response.failed) response.text = object.text_or_number(field);
+}
+
+// lmms-eval's sample log: the row of the questions file stands in "doc" (without its image),
+// the response in "filtered_resps" or "resps", as text or as a list of one, once or twice.
+void read_sample(const JsonObject& object, const JsonObject& doc, Response& response) {
+  response.question_id = json_id(doc);
+  response.shift = parse_shift(doc.text_or("shift", "0"), object.where());
+  set_type(doc.text_or("type", ""), response);
+  const char* field = object.has("filtered_resps") ? "filtered_resps" : "resps";
+  response.missing = !object.has(field);
+  const std::optional<std::string> text = object.only_text(field);
+  response.failed = !response.missing && !text;
+  if (text) response.text = *text;
+}
+
 std::vector<Response> read_json(const std::filesystem::path& path, const std::string& model) {
   std::vector<Response> responses;
   for_each_json_line(path, [&](const JsonObject& object) {
     Response response;
     response.where = object.where();
     response.model = object.text_or("model", model);
-    response.question_id = object.text("question_id");
-    response.shift = parse_shift(object.text_or("shift", "0"), object.where());
-    set_type(object.text_or("type", ""), response);
-    const char* field = object.has("response") ? "response" : "prediction";
-    response.missing = !object.has(field);
-    if (!response.missing) {
-      response.failed = !object.is_text_or_number(field);
-      if (!response.failed) response.text = object.text_or_number(field);
+    if (const std::optional<JsonObject> doc = object.object("doc"); doc) {
+      read_sample(object, *doc, response);
+    } else {
+      response.question_id = json_id(object);
+      response.shift = parse_shift(object.text_or("shift", "0"), object.where());
+      set_type(object.text_or("type", ""), response);
+      set_text(object, object.has("response") ? "response" : "prediction", response);
     }
     check(response);
     responses.push_back(std::move(response));
@@ -61,15 +86,17 @@ std::vector<Response> read_json(const std::filesystem::path& path, const std::st
   return responses;
 }
 
-std::vector<Response> read_table(const std::filesystem::path& path, char separator,
-                                 const std::string& model) {
-  const DelimitedTable table = read_delimited(path, separator);
-  const int question = table.column("question_id"), shift = table.column("shift"),
-            type = table.column("type"), name = table.column("model");
+std::vector<Response> read_table(const std::filesystem::path& path, const std::string& model) {
+  const DelimitedTable table = read_table_file(path);
+  int question = table.column("question_id");
+  if (question < 0) question = table.column("index");
+  const int shift = table.column("shift"), type = table.column("type"),
+            name = table.column("model");
   const int text = table.column("response") >= 0 ? table.column("response")
                                                  : table.column("prediction");
   if (question < 0 || text < 0) {
-    fail(path.string() + ":1", "expected columns question_id and response (or prediction)");
+    fail(path.string() + ":1",
+         "expected columns question_id (or index) and response (or prediction)");
   }
   std::vector<Response> responses;
   for (const DelimitedRow& row : table.rows) {
@@ -94,10 +121,10 @@ std::vector<Response> read_responses(const std::filesystem::path& path,
   std::vector<Response> responses;
   if (extension == ".jsonl" || extension == ".json") {
     responses = read_json(path, model);
-  } else if (extension == ".csv" || extension == ".tsv") {
-    responses = read_table(path, extension == ".tsv" ? '\t' : ',', model);
+  } else if (is_table_file(path)) {
+    responses = read_table(path, model);
   } else {
-    fail(path.string(), "expected .jsonl, .csv or .tsv");
+    fail(path.string(), "expected .jsonl, .json, .csv, .tsv or .xlsx");
   }
   std::set<std::tuple<std::string, std::string, int>> seen;
   for (const Response& r : responses) {

@@ -9,9 +9,11 @@
 
 namespace probe {
 
-// JSON Lines (.jsonl, .json) or a table (.csv, .tsv) with model, question_id, type?, shift?,
-// response. A harness's own names are taken as well: "prediction" for response; other fields
-// are passed over. `model` stands for rows without one; may be empty.
+// JSON Lines or one JSON list (.jsonl, .json), or a table (.csv, .tsv, .xlsx), with model,
+// question_id, type?, shift?, response. What harnesses save is read as it is: VLMEvalKit's
+// predictions ("prediction" for response, "index" where there is no question_id) and lmms-eval's
+// sample logs ("doc", "filtered_resps"); other fields are passed over. `model` stands for rows
+// without one; may be empty.
 // Throws Error(input) with file and line: no model, no question_id, a shift that is no
 // number from 0 to 25, an unknown type, the same model, question and shift twice.
 std::vector<Response> read_responses(const std::filesystem::path& path, const std::string& model);

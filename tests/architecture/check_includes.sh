@@ -54,5 +54,6 @@ confine 'faiss/' 'index'
 confine '(hdf5\.h|H5)' 'probe/store'
 confine 'CLI/' 'probe/cli'
 confine 'opencv2/' 'probe/data|probe/imaging'
+confine '(zip\.h|pugixml)' 'probe/data'
 confine 'nlohmann/' 'probe/data|probe/store|probe/cli|encoders|analysis'
 exit $bad

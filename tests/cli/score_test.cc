@@ -82,7 +82,27 @@ TEST_F(ScoreCommand, RoundTripThroughVlmEvalKit) {
       EXPECT_EQ(first.at("strict").at("correct"), 0);
     }
   }
-  EXPECT_EQ(split(test::slurp(q + "/lmms_eval.jsonl"), '\n').size(), 90u);
+  const auto exported = split(test::slurp(q + "/lmms_eval.jsonl"), '\n');
+  EXPECT_EQ(exported.size(), 90u);
+  // lmms-eval logs the row without its image, and the response in two lists.
+  std::string log;
+  for (std::size_t i = 0; i < exported.size(); ++i) {
+    json doc = json::parse(exported[i]);
+    doc.erase("image");
+    const json sample = {{"doc_id", i}, {"doc", doc}, {"target", doc.at("answer")},
+                         {"resps", {{"Answer: " + doc.at("answer").get<std::string>()}}},
+                         {"filtered_resps", {doc.at("answer")}}};
+    log += sample.dump() + "\n";
+  }
+  const auto result = run({"score", data_.write("samples.jsonl", log), "--model", "m", "--questions",
+                           q + "/questions.jsonl", "--items", items, "--json", "-q"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::int64_t total = 0;
+  for (const json& row : table_of(json::parse(result.out), "mllm_accuracy")) {
+    EXPECT_EQ(row.at("accuracy").at("correct"), row.at("accuracy").at("total")) << row;
+    total += row.at("accuracy").at("total").get<std::int64_t>();
+  }
+  EXPECT_EQ(total, 90);
 }
 
 TEST_F(ScoreCommand, ExportsTheUndecidedAndTakesVerdicts) {
@@ -133,6 +153,25 @@ TEST_F(ScoreCommand, Bugcase40_VerboseChangesNothing) {
   EXPECT_EQ(plain.out, verbose.out);
   EXPECT_NE(verbose.err.find("m 1 shift 0: C (choice text)"), std::string::npos) << verbose.err;
   EXPECT_EQ(table_of(json::parse(plain.out), "mllm_accuracy").at(0).at("accuracy").at("correct"), 1);
+}
+
+// Four rows, three right: one of the two pairs. The pairs go by number, not by neighbours.
+TEST_F(ScoreCommand, Bugcase52_PairAccuracyGroupsByNumber) {
+  const auto questions = data_.write(
+      "q.csv",
+      "Index,Question,Options,Correct Answer\n4,?,(a) Yes (b) No,(a)\n1,?,(a) Yes (b) No,(a)\n"
+      "3,?,(a) Yes (b) No,(b)\n2,?,(a) Yes (b) No,(b)\n");
+  const auto responses = data_.write(
+      "r.csv", "index,prediction\n1,(a)\n2,(b)\n3,(a)\n4,(a)\n");
+  const auto result =
+      run({"score", responses, "--model", "m", "--questions", questions, "--pairs", "--json", "-q"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  EXPECT_EQ(table_of(report, "mllm_accuracy").at(0).at("accuracy").at("correct"), 3);
+  const json pairs = table_of(report, "mllm_pairs").at(0);
+  EXPECT_EQ(pairs.at("accuracy").at("correct"), 1);
+  EXPECT_EQ(pairs.at("accuracy").at("total"), 2);
+  EXPECT_EQ(pairs.at("alone"), 0);
 }
 
 TEST_F(ScoreCommand, Bugcase43_BadKeysNameTheRow) {

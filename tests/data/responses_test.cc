@@ -28,6 +28,41 @@ TEST(Responses, JsonLinesAndTablesSayTheSame) {
   }
 }
 
+// lmms-eval's sample log before and after its pull request 1103, and VLMEvalKit's JSON list.
+TEST(Responses, WhatHarnessesSaveIsReadAsItIs) {
+  const test::TempDir folder;
+  const std::string doc =
+      "{\"doc_id\":0,\"doc\":{\"question_id\":\"q\",\"type\":\"choice\",\"shift\":1,\"options\":[\"x\"]},"
+      "\"target\":\"B\",";
+  const auto rows = read_responses(
+      folder.write("samples.jsonl",
+                   doc + "\"resps\":[[\"raw\"]],\"filtered_resps\":[\"B\"]}\n" +
+                       "{\"doc_id\":1,\"doc\":{\"question_id\":\"r\"},\"filtered_resps\":\"C\"}\n"
+                       "{\"doc_id\":2,\"doc\":{\"question_id\":\"s\"},\"resps\":[[\"D\"]]}\n"
+                       "{\"doc_id\":3,\"doc\":{\"question_id\":\"t\"}}\n"
+                       "{\"doc_id\":4,\"doc\":{\"question_id\":\"u\"},\"filtered_resps\":[\"A\",\"B\"]}\n"),
+      "m");
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].text, "B");
+  EXPECT_EQ(rows[0].question_id, "q");
+  EXPECT_EQ(rows[0].shift, 1);
+  EXPECT_EQ(rows[0].type, QuestionType::choice);
+  EXPECT_EQ(rows[1].text, "C");
+  EXPECT_EQ(rows[2].text, "D");
+  EXPECT_TRUE(rows[3].missing);
+  EXPECT_TRUE(rows[4].failed);
+  const auto list = read_responses(
+      folder.write("r.json", "[\n {\"index\": 7, \"prediction\": \"A\"},\n"
+                             " {\"index\": 8, \"prediction\": null}]\n"),
+      "m");
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].question_id, "7");
+  EXPECT_EQ(list[0].text, "A");
+  EXPECT_TRUE(list[1].missing);
+  EXPECT_PROBE_ERROR(read_responses(folder.write("b.json", "[1]"), "m"), ErrorKind::input,
+                     "b.json:1: expected one JSON object, got number");
+}
+
 TEST(Responses, Bugcase43_NullsNumbersAndObjects) {
   const test::TempDir folder;
   const auto rows = read_responses(
