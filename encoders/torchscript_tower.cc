@@ -4,7 +4,9 @@
 
 #include <fstream>
 
+#include "encoders/torchscript_code.h"
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 
 namespace probe {
 namespace fs = std::filesystem;
@@ -32,6 +34,56 @@ std::string wrong_kind(const fs::path& path) {
   return "";
 }
 
+constexpr std::size_t kMostRecords = 200000;
+constexpr std::size_t kMostCode = std::size_t{64} << 20;
+
+// Code and pickles of an archive, before any of it is run (torchscript_code.h). Nothing is
+// unpacked to disk, so that names of records cannot lead anywhere; odd ones are refused all the
+// same.
+void check_records(caffe2::serialize::PyTorchStreamReader& reader, const fs::path& path) {
+  const std::vector<std::string> names = reader.getAllRecords();
+  if (names.size() > kMostRecords) fail(path, "an archive of more than 200,000 records");
+  std::size_t code = 0;
+  for (const std::string& name : names) {
+    if (name.starts_with('/') || name.find("..") != std::string::npos ||
+        name.find('\\') != std::string::npos) {
+      fail(path, "a record is called \"" + printable(name) + "\"");
+    }
+    const bool source = name.starts_with("code/") && name.ends_with(".py");
+    if (!source && !name.ends_with("data.pkl") && !name.ends_with("constants.pkl")) continue;
+    const auto [data, size] = reader.getRecord(name);
+    const std::string_view text(static_cast<const char*>(data.get()), size);
+    if (!source) {
+      if (text.find("torch.classes") != std::string_view::npos) {
+        fail(path, name + ": holds a custom class; an encoder has no need of one");
+      }
+      continue;
+    }
+    code += size;
+    if (code > kMostCode) fail(path, "more than 64 MiB of code");
+    check_torchscript_code(text, path.string() + ": " + printable(name));
+  }
+}
+
+// The graphs hold what will run, whatever the code looked like.
+void check_nodes(const torch::jit::Block& block, const fs::path& path) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    const std::string kind = node->kind().toQualString();
+    if (!is_encoder_operator(kind)) {
+      fail(path, "uses the operator " + kind + ", which an encoder has no need of; it was not run");
+    }
+    for (const torch::jit::Block* inner : node->blocks()) check_nodes(*inner, path);
+  }
+}
+
+void check_graphs(const torch::jit::Module& module, const fs::path& path) {
+  for (const torch::jit::Module& part : module.modules()) {
+    for (const torch::jit::Method& method : part.get_methods()) {
+      check_nodes(*method.graph()->block(), path);
+    }
+  }
+}
+
 // A zip archive that torch.jit.save did not write: say what it is instead.
 void check_archive(const fs::path& path) {
   try {
@@ -41,6 +93,7 @@ void check_archive(const fs::path& path) {
                      ? "weights only (torch.save), not TorchScript: export with probe-export"
                      : "a zip archive without a TorchScript module");
     }
+    check_records(reader, path);
   } catch (const c10::Error& error) {
     fail(path, "damaged or cut-off TorchScript archive: " +
                    first_line(error.what_without_backtrace()));
@@ -78,9 +131,12 @@ torch::jit::Module load_tower(const fs::path& path, torch::Device device,
   check_archive(path);
   try {
     torch::jit::Module module = torch::jit::load(path.string(), device);
+    check_graphs(module, path);
     module.eval();
     module.to(dtype);
     return torch::jit::freeze(module);
+  } catch (const Error&) {
+    throw;
   } catch (const c10::Error& error) {
     fail(path, load_reason(error.what_without_backtrace()));
   } catch (const std::exception& error) {

@@ -52,6 +52,19 @@ TEST_F(Bundle, TheSelfTestPasses) {
   }
 }
 
+// Code that would do more than compute is refused before it runs (tests/data/hostile).
+TEST_F(Bundle, ArchivesThatDoMoreThanComputeAreRefused) {
+  const std::string folder = PROBE_SOURCE_DIR "/tests/data/hostile/";
+  for (const auto& [name, reason] :
+       {std::pair{"reads_file", "calls \"torch.from_file\""},
+        std::pair{"writes_file", "calls \"torch.save\""}, std::pair{"prints", "calls \"print\""},
+        std::pair{"runs_when_loaded", "defines the method \"__getstate__\""}}) {
+    replace("image.pt", test::slurp(folder + name + ".pt"));
+    expect_refused(reason);
+    EXPECT_FALSE(std::filesystem::exists("written-by-a-bundle.pt"));
+  }
+}
+
 TEST_F(Bundle, ChangedWeightsAreNoticedBeforeLoading) {
   std::string weights = test::slurp(bundle_ / "image.pt");
   weights[weights.size() / 2] ^= 1;
