@@ -82,6 +82,8 @@ int exit_code(ErrorKind kind) { return kind == ErrorKind::usage ? kUsage : kFail
 int run_cli(int argc, const char* const* argv) {
   // A reader that goes away (`probe ... | head -1`) ends us by a write error, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a file that grows past a limit (ulimit -f).
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"What does a vision encoder know, and how much of it does a multimodal LLM keep?",
                "probe"};
   app.set_version_flag("--version", "probe " PROBE_VERSION);
