@@ -22,6 +22,7 @@ pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 find_package(pugixml REQUIRED)
 find_package(Torch 2.13 REQUIRED)
+include(${CMAKE_CURRENT_LIST_DIR}/StringAbi.cmake)
 
 # The wheel brings its own libgomp; two OpenMP runtimes in one process crash
 # (faiss#471). Its file has the name of the system's, so that only one is loaded.

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "probe/core/sha256.h"
+#include "probe/store/embedding_file.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
 
@@ -102,6 +104,36 @@ TEST_F(Bundle, Bugcase19_OtherSizeThanTheExport) {
   changed["embedding_dim"] = 256;
   write_spec(changed);
   expect_refused("image.pt: embedding: expected [4, 256] as encoder.json says, got [4, 512]");
+}
+
+TEST_F(Bundle, Bugcase23_DeviceInsideTheTrace) {
+  replace("image.pt", test::slurp(PROBE_SOURCE_DIR "/tests/data/hostile/baked_device.pt"));
+  expect_refused("image.pt: has a device baked in; export it again on this kind of device: ");
+}
+
+// The demo bundle is stored in float16 and runs in float32 unless told otherwise; what it runs in
+// and what is stored are both said.
+TEST_F(Bundle, Bugcase20_HalfPrecisionWeightsAndTypes) {
+  EXPECT_EQ(spec().at("stored_dtype"), "float16");
+  const std::string photos = PROBE_SOURCE_DIR "/demo/animals/originals";
+  std::map<std::string, EmbeddingSet> sets;
+  for (const char* dtype : {"float32", "bfloat16"}) {
+    const std::string out = home_.path() / (std::string(dtype) + ".h5");
+    const auto result = test::run_probe({"embed", photos, "--encoder", bundle_, "--no-text", "--dtype",
+                                         dtype, "-o", out, "-q"}, home_.path());
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    sets[dtype] = read_embedding_file(out, {});
+    EXPECT_EQ(sets[dtype].provenance.compute_dtype, dtype);
+  }
+  const RowMatrix &full = sets["float32"].embedding, &half = sets["bfloat16"].embedding;
+  ASSERT_EQ(full.rows(), 22);
+  EXPECT_NE(full, half);
+  for (Eigen::Index i = 0; i < full.rows(); ++i) {
+    EXPECT_GE(full.row(i).dot(half.row(i)) / (full.row(i).norm() * half.row(i).norm()), 0.999f) << i;
+  }
+  const auto refused = test::run_probe({"embed", photos, "--dtype", "fp8", "-o", "x.h5"}, home_.path());
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--dtype: "), std::string::npos) << refused.err;
 }
 
 TEST_F(Bundle, UnknownFieldsAreRefused) {

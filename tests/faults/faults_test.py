@@ -211,6 +211,28 @@ def test_Bugcase56_a_reader_that_goes_away(photos, tmp_path):
     assert len(errors.strip().splitlines()) <= 1, errors
 
 
+def test_Bugcase31_a_damaged_cache_is_computed_again(photos, tmp_path):
+    """The cache holds vectors keyed by content and bundle: cut or foreign bytes in it change nothing."""
+    data, _ = photos
+
+    def hits():
+        done = probe("match", data, "--mode", "o2o", "--json", "-q", home=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout[done.stdout.index('"tables"') :]
+
+    first = hits()
+    logs = [path for path in (tmp_path / ".cache/probe").rglob("*") if path.is_file()]
+    assert logs
+    for spoil in (
+        lambda content: content[:-20],
+        lambda content: content[: len(content) // 2] + b"\0" * 100,
+        lambda content: b"",
+    ):
+        for path in logs:
+            path.write_bytes(spoil(path.read_bytes()))
+        assert hits() == first
+
+
 def test_changed_photo_is_noticed(photos, tmp_path):
     """A photo that changes between two runs is embedded again, never mixed."""
     data, _ = photos

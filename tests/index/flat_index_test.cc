@@ -53,6 +53,18 @@ TEST(FlatIndex, EqualsTheNaiveLoop) {
   }
 }
 
+// Galleries too small to train anything on: the search is exact at every size.
+TEST(FlatIndex, Bugcase32_AnySizeEqualsBruteForce) {
+  const RowMatrix queries = random_rows(3, 8, 5);
+  for (int n = 1; n <= 200; ++n) {
+    const RowMatrix gallery = random_rows(n, 8, n);
+    const auto found = FlatIndex(gallery).search(queries, 30, {});
+    for (int q = 0; q < 3; ++q) {
+      ASSERT_EQ(rows_of(found[q]), naive(gallery, queries, q, 30, {})) << n << " " << q;
+    }
+  }
+}
+
 // Every vector eight times: all cuts fall into ties, which go to the lower rows.
 TEST(FlatIndex, TiesGoToTheLowerRow) {
   const RowMatrix base = random_rows(50, 16, 1);

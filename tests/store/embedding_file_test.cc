@@ -227,7 +227,7 @@ TEST(EmbeddingFile, WriterRefusesNaNOverflowAndUnequalSizes) {
   EXPECT_PROBE_ERROR(write_embedding_file(set, path, {}), ErrorKind::input,
                      "/image/embedding: expected finite values, got NaN or infinity");
   set = sample();
-  set.embedding(1, 2) = 70000;
+  set.embedding(1, 2) = 70000;  // BUGCASES 20: never a silent infinity
   EXPECT_PROBE_ERROR(write_embedding_file(set, path, {StoredType::float16}), ErrorKind::input,
                      "row 1: 70000.000000 does not fit float16");
   set = sample();

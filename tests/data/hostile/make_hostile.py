@@ -42,11 +42,19 @@ class RunsWhenLoaded(torch.nn.Module):
         return x
 
 
+class BakedDevice(torch.nn.Module):
+    """What tracing on a GPU leaves behind (BUGCASES 23)."""
+
+    def forward(self, x: torch.Tensor):
+        return torch.add(x, torch.zeros([1], device="cuda:0"))
+
+
 here = Path(__file__).resolve().parent
 for name, module in {
     "reads_file": ReadsFile(),
     "writes_file": WritesFile(),
     "prints": Prints(),
     "runs_when_loaded": RunsWhenLoaded(),
+    "baked_device": BakedDevice(),
 }.items():
     torch.jit.save(torch.jit.script(module), here / f"{name}.pt")
