@@ -58,6 +58,7 @@ struct ImageLoader::State {
       }
       const RgbImage fitted = fit_to_tower(decode_image(bytes), spec);
       const std::size_t size = std::size_t{3} * spec.size * spec.size;
+      batch.pixels.reserve(size * batch_size);
       batch.pixels.resize(batch.pixels.size() + size);
       normalize_pixels(fitted, spec, batch.pixels.data() + batch.pixels.size() - size);
       scheduled.insert(loaded.content_sha256);
