@@ -103,6 +103,14 @@ void apply_verdict(const JudgeVerdict& verdict, ScoredResponse& row) {
 
 }  // namespace
 
+std::set<std::string> made_up_models(const std::vector<Response>& responses) {
+  std::set<std::string> models;
+  for (const Response& response : responses) {
+    if (response.made_up) models.insert(response.model);
+  }
+  return models;
+}
+
 std::vector<std::string> shown_choices(const Question& question, int shift) {
   std::vector<std::string> shown;
   for (std::size_t p = 0; p < question.choices.size(); ++p) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct Scoring {
 // type other than the question's, a shift that its choices do not have, a bad verdict.
 Scoring score_responses(const std::vector<Response>& responses,
                         const std::vector<JudgeVerdict>& verdicts, const ScoringInput& input);
+
+// Models with a response that says of itself that it was made up for show.
+std::set<std::string> made_up_models(const std::vector<Response>& responses);
 
 // Choices in the order shown at a shift: position p shows choices[(p + shift) % c].
 std::vector<std::string> shown_choices(const Question& question, int shift);

@@ -29,7 +29,19 @@ std::vector<PublishedScore> parse_published(const std::vector<std::string>& head
                                             const std::vector<std::vector<std::string>>& rows,
                                             const std::string& where);
 
-// The panel "published, NEMO images, not comparable". The last column names the
+// What follows from a row's other cells, in percent and points; nullopt where a cell it needs
+// is unknown.
+struct RecomputedScore {
+  std::optional<double> original_average, modified_average;  // of open, choice, unsolvable
+  std::optional<double> delta_open, delta_choice, delta_unsolvable, delta_average;
+};
+
+// `with_derived`: cells that were themselves computed from others count as known. The family
+// "random" has no open questions; its average is that of choice and unsolvable, as printed.
+RecomputedScore recompute(const PublishedScore& score, bool with_derived);
+
+// The panel "published, NEMO images, not comparable", in the layout of Table 2
+// without the deviations. Deltas are computed from the row's cells; the last column names the
 // cells that were derived.
 Table published_table(const std::vector<PublishedScore>& scores);
 

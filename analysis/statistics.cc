@@ -23,11 +23,17 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 Interval wilson_interval(const Accuracy& accuracy) {
   if (accuracy.total == 0) return {0.0, 1.0};
-  const double n = static_cast<double>(accuracy.total);
-  const double p = static_cast<double>(accuracy.correct) / n;
+  return wilson_interval(
+      static_cast<double>(accuracy.correct) / static_cast<double>(accuracy.total), accuracy.total);
+}
+
+Interval wilson_interval(double share, std::int64_t trials) {
+  if (trials == 0) return {0.0, 1.0};
+  const double n = static_cast<double>(trials);
   const double z2 = kZ95 * kZ95;
-  const double centre = (p + z2 / (2 * n)) / (1 + z2 / n);
-  const double half = kZ95 / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+  const double centre = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const double half =
+      kZ95 / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
   return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 

@@ -11,6 +11,8 @@ namespace probe {
 // Wilson's score interval (Wilson 1927; no continuity correction).
 // [0, 1] if total is 0: nothing is known.
 Interval wilson_interval(const Accuracy& accuracy);
+// The same of a share (0 to 1) of n trials that need not be a whole number of them.
+Interval wilson_interval(double share, std::int64_t trials);
 
 // Percentile bootstrap of mean(a) - mean(b) over items that both sides answered, drawn
 // together (paired): 10,000 resamples, seeded. REQUIRES equal sizes; {0, 0} if empty.

@@ -17,8 +17,10 @@ step "probe zeroshot: multiple choice on originals and their recoloured twins"
 "$probe" zeroshot "$out/demo.h5" --questions demo/questions.jsonl --tables "$out/zeroshot"
 step "probe match: original to original, modified to original"
 "$probe" match "$out/demo.h5" --mode both --questions demo/questions.jsonl --tables "$out/match"
-step "probe compare: the encoder beside published MLLM scores"
+step "probe compare: the encoder beside MLLM responses made up for show, and published scores"
 "$probe" compare "$out/demo.h5" --questions demo/questions.jsonl \
+  --responses demo/sample_responses.jsonl --models demo/sample_models.csv --asked-only \
+  --open-prompt "Fru. Nam.=demo/sample_responses_fruit.jsonl" \
   --published demo/nemo_table2.csv --tables "$out/compare"
 step "probe export: vectors for other tools"
 "$probe" export "$out/demo.h5" -o "$out/vectors"

@@ -1,20 +1,22 @@
 // probe compare.
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 
 #include "analysis/comparison.h"
-#include "analysis/published_scores.h"
+#include "analysis/nemo_analyses.h"
+#include "analysis/published_figures.h"
 #include "analysis/zero_shot.h"
 #include "probe/cli/commands.h"
+#include "probe/cli/compare_responses.h"
 #include "probe/cli/matching.h"
 #include "probe/cli/output.h"
 #include "probe/cli/vectors.h"
 #include "probe/core/error.h"
 #include "probe/data/delimited.h"
+#include "probe/data/manifest.h"
 #include "probe/store/embedding_file.h"
 
 namespace probe {
@@ -26,6 +28,7 @@ struct CompareOptions {
   DataArguments common;           // questions and switches; `data` is set for each source
   EncoderArguments encoder;
   std::vector<std::string> encoders;
+  ResponseArguments responses;
   OutputOptions output;
   std::vector<std::string> templates;
   fs::path published;
@@ -33,22 +36,17 @@ struct CompareOptions {
   std::uint64_t seed = 0;
 };
 
-// Choice answers of one encoder, or nothing if it has no embedding or no questions.
-void add_choices(Vectors& vectors, const CompareOptions& options, EncoderResult& result) {
-  const std::vector<std::string> names = choice_names(vectors.questions);
-  if (names.empty() || vectors.set.embedding.cols() == 0) return;
-  const std::vector<std::string> templates = choose_templates(vectors, options.templates);
-  const TextClassifier classifier =
-      average_prompts(names, prompt_vectors(vectors, all_prompts(names, templates)),
-                      static_cast<int>(templates.size()));
-  const std::map<std::string, int> rows = row_by_id(vectors.set.items);
-  for (const ChoiceOutcome& outcome :
-       score_choices(vectors.questions, rows, vectors.set.embedding, classifier)) {
-    const bool original = vectors.set.items.condition[rows.at(outcome.item_id)] == kOriginal;
-    (original ? result.choice_original : result.choice_modified)[outcome.question_id] =
-        outcome.correct();
-  }
-}
+// What all sides are compared on: items and questions of the first source.
+struct Ground {
+  ItemColumns items;
+  std::vector<Question> questions;
+  bool known = false;
+};
+
+struct Evaluation {
+  std::vector<EncoderResult> results;
+  std::vector<Subject> subjects;
+};
 
 std::optional<MatchScore> match_score(const EmbeddingSet& set, MatchMode mode, int k) {
   const MatchPlan plan = plan_matching(set.items, mode, false);
@@ -58,14 +56,79 @@ std::optional<MatchScore> match_score(const EmbeddingSet& set, MatchMode mode, i
   return score_matches(match_images(set, mode, false, k).matches, set.items, k);
 }
 
-// One source and one encoder become one row.
-EncoderResult evaluate(const CompareOptions& options, const fs::path& data,
-                       const std::string& encoder, Report& report) {
+TextClassifier classifier_of(Vectors& vectors, const CompareOptions& options,
+                             const std::vector<std::string>& names) {
+  const std::vector<std::string> templates = choose_templates(vectors, options.templates);
+  return average_prompts(names, prompt_vectors(vectors, all_prompts(names, templates)),
+                         static_cast<int>(templates.size()));
+}
+
+// Open questions by classification; empty if the encoder's texts cannot be had here.
+std::map<std::string, std::string> answer_open(Vectors& vectors, const CompareOptions& options,
+                                               const std::set<std::string>& names,
+                                               Report& report) {
+  if (names.empty()) return {};
+  try {
+    return nearest_names(vectors.set.items, vectors.set.embedding,
+                         classifier_of(vectors, options, {names.begin(), names.end()}));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::input || vectors.source) throw;
+    report.warnings.push_back("open questions of " + vectors.set.provenance.encoder +
+                              " stay unknown: " + error.what());
+    return {};
+  }
+}
+
+void answer_questions(Vectors& vectors, const CompareOptions& options, const Ground& ground,
+                      const std::set<std::string>& open_names, EncoderResult& result,
+                      Evaluation& all, Report& report) {
+  std::vector<ChoiceOutcome> outcomes;
+  std::map<std::string, std::string> nearest;
+  const std::vector<std::string> names = choice_names(vectors.questions);
+  const ItemColumns& items = vectors.set.items;
+  const std::map<std::string, int> rows = row_by_id(items);
+  if (vectors.set.embedding.cols() > 0) {
+    if (!names.empty()) {
+      outcomes = score_choices(vectors.questions, rows, vectors.set.embedding,
+                               classifier_of(vectors, options, names));
+    }
+    nearest = answer_open(vectors, options, open_names, report);
+  }
+  for (const ChoiceOutcome& outcome : outcomes) {
+    const Side side = side_of(items.condition[rows.at(outcome.item_id)]);
+    if (side == Side::synthetic_original) continue;
+    (side == Side::original ? result.choice_original
+                            : result.choice_modified)[outcome.question_id] = outcome.correct();
+  }
+  all.subjects.push_back(
+      encoder_subject(result.name, outcomes, nearest, ground.questions, ground.items));
+}
+
+// One source and one encoder become one row, and one subject.
+void evaluate(const CompareOptions& options, const ResponseFiles& files, const fs::path& data,
+              const std::string& encoder, Ground& ground, Evaluation& all, Report& report) {
   DataArguments source = options.common;
   source.data = data;
   EncoderArguments arguments = options.encoder;
   arguments.encoder = encoder;
   Vectors vectors = load_vectors(source, arguments, !encoder.empty(), options.output.quiet);
+  std::set<std::string> open_names;  // of all open questions, asked or not
+  for (const Question& question : vectors.questions) {
+    if (question.type == QuestionType::open) open_names.insert(question.answer_text);
+  }
+  if (files.asked) {
+    std::erase_if(vectors.questions,
+                  [&](const Question& q) { return !files.asked->contains(q.id); });
+  }
+  if (!ground.known) {
+    const std::map<std::string, int> rows = row_by_id(vectors.set.items);
+    ground.known = true;
+    ground.items = vectors.set.items;
+    ground.questions = vectors.questions;
+    // Questions about images that could not be read have no side to compare with.
+    std::erase_if(ground.questions,
+                  [&](const Question& q) { return !rows.contains(q.item_id); });
+  }
   EncoderResult result;
   result.name = vectors.set.provenance.encoder;
   result.architecture = vectors.set.provenance.architecture;
@@ -73,7 +136,7 @@ EncoderResult evaluate(const CompareOptions& options, const fs::path& data,
     result.items.push_back(vectors.set.items.id[i] + " " + vectors.set.items.content_sha256[i]);
   }
   std::sort(result.items.begin(), result.items.end());
-  add_choices(vectors, options, result);
+  answer_questions(vectors, options, ground, open_names, result, all, report);
   result.o2o = match_score(vectors.set, MatchMode::o2o, options.k);
   result.a2o = match_score(vectors.set, MatchMode::a2o, options.k);
   for (const auto& [field, value] : report_provenance(vectors.set.provenance)) {
@@ -84,20 +147,12 @@ EncoderResult evaluate(const CompareOptions& options, const fs::path& data,
     failure.id = result.name + ": " + failure.id;
     report.failures.push_back(std::move(failure));
   }
-  return result;
+  all.results.push_back(std::move(result));
 }
 
-Table read_published(const fs::path& path) {
-  const DelimitedTable table = read_delimited(path, path.extension() == ".tsv" ? '\t' : ',');
-  std::vector<std::vector<std::string>> rows;
-  for (const DelimitedRow& row : table.rows) rows.push_back(row.fields);
-  return published_table(parse_published(table.header, rows, path.string()));
-}
-
-Report run_compare(const CompareOptions& options) {
-  Report report;
-  report.command = "compare";
-  std::vector<EncoderResult> results;
+Evaluation evaluate_all(const CompareOptions& options, const ResponseFiles& files, Ground& ground,
+                        Report& report) {
+  Evaluation all;
   for (const fs::path& data : options.data) {
     const bool file = is_hdf5_file(data) || data.extension() == ".h5";
     if (file && !options.encoders.empty()) {
@@ -108,23 +163,64 @@ Report run_compare(const CompareOptions& options) {
     std::vector<std::string> encoders = options.encoders;
     if (encoders.empty()) encoders.push_back(file ? "" : "demo");
     for (const std::string& encoder : encoders) {
-      results.push_back(evaluate(options, data, encoder, report));
+      evaluate(options, files, data, encoder, ground, all, report);
     }
   }
   std::set<std::string> names;
-  for (const EncoderResult& result : results) {
+  for (const EncoderResult& result : all.results) {
     if (!names.insert(result.name).second) {
       throw Error(ErrorKind::usage, "compare: encoder " + result.name + " stands twice");
     }
   }
-  report.tables.push_back(comparison_table(results, options.k));
-  Table paired = paired_table(results, options.seed);
-  if (!paired.rows.empty()) report.tables.push_back(std::move(paired));
-  if (!options.published.empty()) report.tables.push_back(read_published(options.published));
+  return all;
+}
+
+// Ids of the questions file that are about items which are not here.
+std::set<std::string> ids_elsewhere(const CompareOptions& options, const Ground& ground) {
+  std::set<std::string> ids;
+  if (options.common.questions.empty() || options.responses.responses.empty()) return ids;
+  for (const Question& question : read_any_questions(options.common.questions)) {
+    ids.insert(question.id);
+  }
+  for (const Question& question : ground.questions) ids.erase(question.id);
+  return ids;
+}
+
+void add_published(const fs::path& path, Report& report) {
+  const DelimitedTable table = read_delimited(path, path.extension() == ".tsv" ? '\t' : ',');
+  std::vector<std::vector<std::string>> rows;
+  for (const DelimitedRow& row : table.rows) rows.push_back(row.fields);
+  const std::vector<PublishedScore> scores = parse_published(table.header, rows, path.string());
+  report.tables.push_back(published_table(scores));
+  for (Figure& figure : published_figures(scores)) report.figures.push_back(std::move(figure));
+}
+
+Report run_compare(const CompareOptions& options) {
+  Report report;
+  report.command = "compare";
+  const ResponseFiles files = read_response_files(options.responses);  // before any image
+  Ground ground;
+  Evaluation all = evaluate_all(options, files, ground, report);
+  ModelAnswers models =
+      score_models(files, ground.questions, ids_elsewhere(options, ground), ground.items, report);
+  report.tables.push_back(comparison_table(all.results, options.k));
+  report.tables.push_back(paired_table(all.results, options.seed));
+  std::vector<Subject> subjects = std::move(all.subjects);
+  std::move(models.subjects.begin(), models.subjects.end(), std::back_inserter(subjects));
+  add_nemo_analyses({subjects, models.variants, all.results, files.models, ground.items,
+                     options.k, options.seed},
+                    report);
+  std::erase_if(report.tables, [](const Table& table) { return table.rows.empty(); });
+  if (!options.published.empty()) add_published(options.published, report);
   report.provenance["seed"] = std::to_string(options.seed);
   report.provenance["k"] = std::to_string(options.k);
   report.provenance["command_line"] = options.encoder.command_line;
   report.notes.push_back("matching: mean tokens, the query and a twin's source image left out");
+  if (files.asked) {
+    report.notes.push_back(std::to_string(ground.questions.size()) +
+                           " questions that some model was asked; the others are left out, for "
+                           "encoders too");
+  }
   return report;
 }
 
@@ -141,6 +237,25 @@ Command add_compare(CLI::App& app, const std::string& command_line) {
   app.add_option("--questions", options->common.questions,
                  "questions, JSON Lines (default: questions.jsonl beside the data)")
       ->type_name("FILE");
+  app.add_option("--responses", options->responses.responses,
+                 "MLLM responses to the same questions (.jsonl, .csv, .tsv), as for probe score; "
+                 "several files may follow")
+      ->type_name("FILE");
+  app.add_option("--models", options->responses.models,
+                 "what the MLLMs are: CSV with model, family, encoder, llm, llm_size_b (10^9), "
+                 "tower; empty cells are unknown")
+      ->type_name("FILE");
+  app.add_flag("--asked-only,--asked_only", options->responses.asked_only,
+               "leave out questions that no model was asked, for encoders too");
+  app.add_option("--open-prompt,--open_prompt", options->responses.open_prompts,
+                 "responses to the open questions under another wording, for Table G; repeat")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--synonyms", options->responses.synonyms,
+                 "groups of words that mean the same, one a line");
+  app.add_option("--verdicts", options->responses.verdicts,
+                 "a judge's verdicts on undecided responses");
   app.add_option("--published", options->published,
                  "published MLLM scores, CSV in the columns of NEMO's Table 2; shown in a panel "
                  "of their own")
@@ -158,7 +273,10 @@ Command add_compare(CLI::App& app, const std::string& command_line) {
   app.add_flag("--no-cache,--no_cache", options->common.no_cache,
                "neither read nor write the cache");
   add_output_options(app, options->output);
-  add_examples(app, {"probe compare demo --encoder demo --published demo/nemo_table2.csv",
+  add_examples(app, {"probe compare demo --responses demo/sample_responses.jsonl --models "
+                     "demo/sample_models.csv --asked-only --published demo/nemo_table2.csv",
+                     "probe compare clip.h5 --questions q.jsonl --responses llava.jsonl internvl.jsonl "
+                     "--models models.csv",
                      "probe compare nemo.tsv --encoder clip --encoder siglip --encoder eva",
                      "probe compare clip.h5 siglip.h5 --questions questions.jsonl --json"});
   return [options] { return show_report(run_compare(*options), options->output); };

@@ -121,8 +121,8 @@ Report run_score(const ScoreOptions& options) {
   if (!options.synonyms.empty()) input.synonyms = read_synonyms(options.synonyms);
   std::vector<JudgeVerdict> verdicts;
   if (!options.verdicts.empty()) verdicts = read_judge_verdicts(options.verdicts);
-  Scoring scoring =
-      score_responses(read_responses(options.responses, options.model), verdicts, input);
+  const std::vector<Response> responses = read_responses(options.responses, options.model);
+  Scoring scoring = score_responses(responses, verdicts, input);
   if (scoring.rows.empty()) {
     throw Error(ErrorKind::input, options.responses.string() +
                                       ": no response to a question of " + options.questions.string());
@@ -150,6 +150,10 @@ Report run_score(const ScoreOptions& options) {
   if (options.pairs) report.tables.push_back(pair_table(scoring.rows));
   std::erase_if(report.tables, [](const Table& table) { return table.rows.empty(); });
   add_notes(scoring, options, report);
+  for (const std::string& model : made_up_models(responses)) {
+    report.warnings.push_back("responses of " + printable(model) +
+                              " were made up for show: nothing was measured");
+  }
   report.failures = std::move(scoring.failures);
   return report;
 }

@@ -15,6 +15,7 @@ struct Response {
   std::string text;
   bool missing = false;  // null, or no such field
   bool failed = false;   // not text: an object or list, as harnesses write for errors
+  bool made_up = false;  // the file says that the text was made up for show
   std::string where;     // "file:line", for messages
 };
 

@@ -119,6 +119,15 @@ std::optional<JsonObject> JsonObject::object(const char* field) const {
   return JsonObject(where_, std::make_unique<Content>(Content{content_->json.at(field)}));
 }
 
+bool JsonObject::flag(const char* field) const {
+  if (!has(field)) return false;
+  const Json& value = content_->json.at(field);
+  if (!value.is_boolean()) {
+    fail(std::string("\"") + field + "\": expected true or false, got " + value.type_name());
+  }
+  return value.get<bool>();
+}
+
 int JsonObject::integer(const char* field) const {
   if (!has(field)) fail(std::string("\"") + field + "\" is missing");
   const Json& value = content_->json.at(field);

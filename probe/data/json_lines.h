@@ -29,6 +29,7 @@ class JsonObject {
   std::string text(const char* field) const;  // required
   std::string text_or(const char* field, const std::string& fallback) const;
   std::vector<std::string> texts(const char* field) const;  // required
+  bool flag(const char* field) const;  // false if it is not there
   int integer(const char* field) const;                     // required
   std::int64_t integer64(const char* field) const;          // required
   bool is_integer(const char* field) const;

@@ -26,6 +26,14 @@ int parse_shift(const std::string& text, const std::string& where) {
   return std::stoi(text);
 }
 
+bool parse_flag(const std::string& text, const std::string& where) {
+  if (text == "true") return true;
+  if (!text.empty() && text != "false") {
+    fail(where, "made_up: expected true or false, got \"" + printable(text) + "\"");
+  }
+  return false;
+}
+
 void set_type(const std::string& name, Response& response) {
   if (name.empty()) return;
   response.type = parse_question_type(name);
@@ -72,6 +80,7 @@ std::vector<Response> read_json(const std::filesystem::path& path, const std::st
     Response response;
     response.where = object.where();
     response.model = object.text_or("model", model);
+    response.made_up = object.flag("made_up");
     if (const std::optional<JsonObject> doc = object.object("doc"); doc) {
       read_sample(object, *doc, response);
     } else {
@@ -91,7 +100,7 @@ std::vector<Response> read_table(const std::filesystem::path& path, const std::s
   int question = table.column("question_id");
   if (question < 0) question = table.column("index");
   const int shift = table.column("shift"), type = table.column("type"),
-            name = table.column("model");
+            name = table.column("model"), made_up = table.column("made_up");
   const int text = table.column("response") >= 0 ? table.column("response")
                                                  : table.column("prediction");
   if (question < 0 || text < 0) {
@@ -106,6 +115,7 @@ std::vector<Response> read_table(const std::filesystem::path& path, const std::s
     response.question_id = row.fields[question];
     if (shift >= 0) response.shift = parse_shift(row.fields[shift], response.where);
     if (type >= 0) set_type(row.fields[type], response);
+    if (made_up >= 0) response.made_up = parse_flag(row.fields[made_up], response.where);
     response.text = row.fields[text];
     check(response);
     responses.push_back(std::move(response));

@@ -13,7 +13,8 @@ namespace probe {
 // question_id, type?, shift?, response. What harnesses save is read as it is: VLMEvalKit's
 // predictions ("prediction" for response, "index" where there is no question_id) and lmms-eval's
 // sample logs ("doc", "filtered_resps"); other fields are passed over. `model` stands for rows
-// without one; may be empty.
+// without one; may be empty. A row's "made_up": true says that its text was made up for show;
+// every table and figure made of it then says so.
 // Throws Error(input) with file and line: no model, no question_id, a shift that is no
 // number from 0 to 25, an unknown type, the same model, question and shift twice.
 std::vector<Response> read_responses(const std::filesystem::path& path, const std::string& model);

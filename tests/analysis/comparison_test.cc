@@ -60,7 +60,9 @@ TEST(Published, EmptyCellsAreUnknownNotZero) {
   EXPECT_EQ(scores[0].derived, (std::vector<std::string>{"orig_open", "orig_choice"}));
   const Table table = published_table(scores);
   EXPECT_EQ(table.rows[0][4].kind, Cell::Kind::unknown);
-  EXPECT_NEAR(table.rows[0][9].real, 69.1, 1e-9);
+  EXPECT_NEAR(table.rows[0][12].real, 69.1, 1e-9);
+  EXPECT_NEAR(table.rows[0][13].real, -22.4, 1e-9);
+  EXPECT_EQ(table.rows[0][11].kind, Cell::Kind::unknown);  // no delta of an unknown
   EXPECT_NE(render_text(table).find("unknown"), std::string::npos);
   EXPECT_EQ(table.title, "Published, NEMO images, not comparable");
 }
