@@ -187,7 +187,7 @@ std::set<std::string> ids_elsewhere(const CompareOptions& options, const Ground&
 }
 
 void add_published(const fs::path& path, Report& report) {
-  const DelimitedTable table = read_delimited(path, path.extension() == ".tsv" ? '\t' : ',');
+  const DelimitedTable table = read_table_file(path);
   std::vector<std::vector<std::string>> rows;
   for (const DelimitedRow& row : table.rows) rows.push_back(row.fields);
   const std::vector<PublishedScore> scores = parse_published(table.header, rows, path.string());
@@ -250,8 +250,7 @@ Command add_compare(CLI::App& app, const std::string& command_line) {
   app.add_option("--open-prompt,--open_prompt", options->responses.open_prompts,
                  "responses to the open questions under another wording, for Table G; repeat")
       ->type_name("NAME=FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   app.add_option("--synonyms", options->responses.synonyms,
                  "groups of words that mean the same, one a line");
   app.add_option("--verdicts", options->responses.verdicts,

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<ModelFacts> read_models(const fs::path& path) {
-  const DelimitedTable table = read_delimited(path, path.extension() == ".tsv" ? '\t' : ',');
+  const DelimitedTable table = read_table_file(path);
   std::vector<std::vector<std::string>> rows;
   for (const DelimitedRow& row : table.rows) rows.push_back(row.fields);
   return parse_models(table.header, rows, path.string());

@@ -95,7 +95,7 @@ TEST_F(PublishedTable2, AveragesAreReproducedToRounding) {
       ++checked;
     }
   }
-  EXPECT_EQ(checked, 40);  // of 56; the others rest on cells that the text lacks or were derived
+  EXPECT_EQ(checked, 40);  // of 48 in the text; the others rest on cells it lacks, or were derived
 }
 
 // Every delta is the difference of the printed cells, to the last digit.
