@@ -110,7 +110,7 @@ Table published_table(const std::vector<PublishedScore>& scores) {
                                                                 ? "unknown"
                                                                 : score.vision_encoder)};
     const PublishedCondition &o = score.original, &m = score.modified;
-    const RecomputedScore deltas = recompute(score, true);
+    const RecomputedScore deltas = recompute(score, false);
     for (const auto& value : {o.open, o.choice, o.unsolvable, o.average, m.open, deltas.delta_open,
                               m.choice, deltas.delta_choice, m.unsolvable,
                               deltas.delta_unsolvable, m.average, deltas.delta_average}) {
@@ -122,7 +122,7 @@ Table published_table(const std::vector<PublishedScore>& scores) {
   table.note =
       "Percent, as printed in NEMO's Table 2. Measured on NEMO's own images: no gap or test "
       "is computed between this panel and yours. Deltas (modified - original) are computed from "
-      "the row. Derived cells were computed from other printed numbers.";
+      "the row's printed cells. Derived cells were computed from other printed numbers.";
   return table;
 }
 

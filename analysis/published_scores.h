@@ -41,8 +41,8 @@ struct RecomputedScore {
 RecomputedScore recompute(const PublishedScore& score, bool with_derived);
 
 // The panel "published, NEMO images, not comparable", in the layout of Table 2
-// without the deviations. Deltas are computed from the row's cells; the last column names the
-// cells that were derived.
+// without the deviations. Deltas are computed from the row's cells, without those that were
+// derived; the last column names these.
 Table published_table(const std::vector<PublishedScore>& scores);
 
 }  // namespace probe

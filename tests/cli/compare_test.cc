@@ -86,8 +86,8 @@ class CompareCommand : public testing::Test {
         const std::string right(1, "ADCB"[shift]), wrong(1, "BADC"[shift]);  // wrong: egg
         text += line(model, id + "/choice", shift, original ? right : wrong, made_up);
         const std::string reject(1, "DCBA"[shift]);
-        text += line(model, id + "/unsolvable", shift, original ? reject : wrong == "A" ? "B" : "A",
-                     made_up);
+        const std::string other = reject == "A" ? "B" : "A";
+        text += line(model, id + "/unsolvable", shift, original ? reject : other, made_up);
       }
     }
     return text;
