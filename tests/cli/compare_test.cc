@@ -232,7 +232,8 @@ TEST_F(CompareCommand, BadInputIsNamedBeforeImagesAreRead) {
   EXPECT_FALSE(std::filesystem::exists(home_.path() / ".cache/probe/embeddings"));
 }
 
-TEST_F(CompareCommand, ResponsesToUnknownQuestionsAreFailures) {
+// BUGCASES 56: what could not be used is listed, the rest is compared, and the exit code says so.
+TEST_F(CompareCommand, Bugcase56_UnknownQuestionsAreListedAndTheRestIsCompared) {
   const auto responses = data_.write(
       "r.jsonl", line("m", "kiwi-01/choice", 0, "A") + line("m", "nowhere", 0, "A"));
   const auto result = compare({"--responses", responses, "--asked-only"});

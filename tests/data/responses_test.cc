@@ -107,5 +107,23 @@ TEST(Synonyms, GroupsALine) {
                      ErrorKind::input, "bad.txt:2: expected two or more words that mean the same");
 }
 
+// What was made up for show says so, whatever the file's kind.
+TEST(Responses, MadeUpIsKept) {
+  const test::TempDir folder;
+  const auto json = folder.write(
+      "r.jsonl", "{\"model\":\"m\",\"question_id\":\"1\",\"response\":\"A\",\"made_up\":true}\n"
+                 "{\"model\":\"m\",\"question_id\":\"2\",\"response\":\"A\"}\n");
+  const auto csv = folder.write(
+      "r.csv", "model,question_id,response,made_up\nm,1,A,true\nm,2,A,\nm,3,A,false\n");
+  for (const auto& path : {json, csv}) {
+    const std::vector<Response> responses = read_responses(path, "");
+    EXPECT_TRUE(responses.at(0).made_up) << path;
+    EXPECT_FALSE(responses.at(1).made_up) << path;
+  }
+  const auto other = folder.write("s.csv", "model,question_id,response,made_up\nm,1,A,perhaps\n");
+  EXPECT_PROBE_ERROR(read_responses(other, ""), ErrorKind::input,
+                     "s.csv:2: made_up: expected true or false, got \"perhaps\"");
+}
+
 }  // namespace
 }  // namespace probe
