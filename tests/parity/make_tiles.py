@@ -1,6 +1,9 @@
 """Writes what transformers makes of made-up pictures under LLaVA-NeXT's and InternVL's tiles.
 
-    python make_tiles.py            (transformers 5.24, torch 2.13, Pillow 13)
+    python make_tiles.py [--check]            (transformers 5.24, torch 2.13, Pillow 13)
+
+With --check (scripts/parity_tiles.sh) nothing is written: everything is made afresh and
+compared with the files that are there.
 
 tests/encoders/golden/tiles.json: the SHA-256 of every tile's pixels, and which patches the
 model keeps, for sizes up to extreme aspect ratios; pictures by the formula of
@@ -15,6 +18,7 @@ bundles' towers on them, as LlavaNextModel and InternVLModel arrange the tokens.
 
 import hashlib
 import json
+import sys
 import types
 from pathlib import Path
 
@@ -38,6 +42,7 @@ from make_pixels import noise
 
 TESTS = Path(__file__).resolve().parent.parent
 BUNDLES = TESTS / "data" / "bundles"
+CHECK = sys.argv[1:] == ["--check"]
 
 # Width, height.
 SIZES = [(1, 1), (1, 1000), (1000, 1), (3, 2000), (2000, 3), (56, 56), (57, 56), (56, 57),
@@ -162,7 +167,10 @@ def means():
     for seed, (width, height) in enumerate([(150, 70), (64, 200), (230, 40), (90, 90), (1, 120)]):
         name = f"{width}x{height}.png"
         image = smooth(width, height, seed)
-        Image.fromarray(image).save(TESTS / "data" / "tiles" / name)
+        path = TESTS / "data" / "tiles" / name
+        if not CHECK:
+            Image.fromarray(image).save(path)
+        assert np.array_equal(np.asarray(Image.open(path)), image), path
         pinpoints = scaled(PINPOINTS, size)
         shown = anyres_tiles(image, pinpoints, size)
         anyres = packed(llava(shown), width, height, pinpoints, size, grid)
@@ -176,7 +184,24 @@ def means():
     return cases
 
 
-def write(path, cases):
+def same(ours, theirs):
+    if isinstance(ours, list) and ours and isinstance(ours[0], float):
+        ours, theirs = np.array(ours), np.array(theirs)
+        return np.linalg.norm(ours - theirs) <= 1e-5 * np.linalg.norm(ours)
+    return ours == theirs
+
+
+def keep(path, cases):
+    """Writes the cases, or compares them with those that are there."""
+    if CHECK:
+        old = json.loads(path.read_text())["cases"]
+        assert len(old) == len(cases), path
+        for one, other in zip(old, cases):
+            assert one.keys() == other.keys(), path
+            for key, value in one.items():
+                assert same(value, other[key]), (path, one, key)
+        print(f"{path.name}: {len(cases)} cases as made afresh")
+        return
     made_by = (f"make_tiles.py, transformers {transformers.__version__}, "
                f"torch {torch.__version__}, Pillow {PIL.__version__}")
     lines = ",\n".join(json.dumps(case) for case in cases)
@@ -193,8 +218,8 @@ def main():
     cases += [dynamic_case(*size, 56, fewest, most)
               for size in SIZES for most, fewest in GRIDS if size[0] < 700 or most == 12]
     cases += [dynamic_case(1024, 1024, 448, 1, 12), dynamic_case(500, 375, 448, 1, 12)]
-    write(TESTS / "encoders" / "golden" / "tiles.json", cases)
-    write(TESTS / "data" / "tiles" / "means.json", means())
+    keep(TESTS / "encoders" / "golden" / "tiles.json", cases)
+    keep(TESTS / "data" / "tiles" / "means.json", means())
 
 
 if __name__ == "__main__":
