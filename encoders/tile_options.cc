@@ -55,8 +55,8 @@ Tiling check_tiling(const TileOptions& options, const EncoderSpec& spec, const L
   }
   if ((anyres || options.shuffle > 1) && encoder.include_prefix) {
     refuse(std::string("--pool: expected patches with ") +
-           (anyres ? "--tiles anyres" : "--pixel-shuffle") + ", got all (it places patches in a "
-           "grid, where CLS has no place)");
+           (anyres ? "--tiles anyres" : "--pixel-shuffle") +
+           ", got all (CLS has no place in a grid of patches)");
   }
   if ((anyres || options.shuffle > 1) && tiling.grid == 0) {
     refuse(std::string(anyres ? "--tiles anyres" : "--pixel-shuffle") +
@@ -69,10 +69,9 @@ Tiling check_tiling(const TileOptions& options, const EncoderSpec& spec, const L
            std::to_string(tiling.grid) + " in encoder " + spec.name);
   }
   if (anyres) {
-    if (options.pinpoints.empty()) tiling.options.pinpoints = default_pinpoints(spec.image.size);
-    for (const PixelSize& canvas : tiling.options.pinpoints) {
-      check_pinpoint(canvas, spec.image.size);
-    }
+    std::vector<PixelSize>& pinpoints = tiling.options.pinpoints;
+    if (pinpoints.empty()) pinpoints = default_pinpoints(spec.image.size);
+    for (const PixelSize& canvas : pinpoints) check_pinpoint(canvas, spec.image.size);
   }
   return tiling;
 }

@@ -56,7 +56,7 @@ class Tiles : public testing::Test {
       const Eigen::Map<const Eigen::RowVectorXf> wanted(values.data(), std::ssize(values));
       ASSERT_EQ(set.mean_tokens.cols(), wanted.cols());
       const auto row = set.mean_tokens.row(static_cast<Eigen::Index>(i));
-      EXPECT_LT((row - wanted).norm(), 1e-4 * wanted.norm()) << field << " " << golden_[i]["file"];
+      EXPECT_LT((row - wanted).norm(), 1e-4 * wanted.norm()) << field << golden_[i]["file"];
     }
   }
 
@@ -211,14 +211,15 @@ TEST_F(Tiles, BadOptionsAreRefusedInOneLine) {
   };
   refuse({"--tiles", "mosaic"}, "--tiles");
   refuse({"--max-tiles", "6"}, "--max-tiles: expected --tiles dynamic, got --tiles whole");
-  refuse({"--tiles", "anyres", "--max-tiles", "6"}, "expected --tiles dynamic, got --tiles anyres");
+  refuse({"--tiles", "anyres", "--max-tiles", "6"},
+         "--max-tiles: expected --tiles dynamic, got --tiles anyres");
   refuse({"--tiles", "dynamic", "--grid-pinpoints", "56x56"},
          "--grid-pinpoints: expected --tiles anyres, got --tiles dynamic");
   refuse({"--tiles", "dynamic", "--min-tiles", "13"},
          "--min-tiles: expected at most --max-tiles 12, got 13");
   refuse({"--tiles", "dynamic", "--max-tiles", "1000"}, "--max-tiles");
-  for (const char* list : {"56", "56x", "x56", "56x56,", ",56x56", "56x56;56x56", "-56x56", "0x56",
-                           "56x99999999999"}) {
+  for (const char* list : {"56", "56x", "x56", "56x56,", ",56x56", "56x56;56x56", "-56x56",
+                           "0x56", "56x99999999999"}) {
     refuse({"--tiles", "anyres", "--grid-pinpoints=" + std::string(list)},
            "--grid-pinpoints: expected HEIGHTxWIDTH,HEIGHTxWIDTH,..., got \"");
   }
