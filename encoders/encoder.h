@@ -14,8 +14,14 @@ namespace probe {
 // What one batch of images gives. n = images in the batch.
 struct ImageFeatures {
   RowMatrix embedding;    // [n, d], raw (not normalised); [n, 0] if the tower has none
-  RowMatrix mean_tokens;  // [n, w], mean over the layer's tokens, raw
+  RowMatrix mean_tokens;  // [n, w], mean over the layer's tokens, raw; see pixel_shuffle
   RowMatrix tokens;       // [n, t*w], only if asked for; else empty
+};
+
+// Rows and columns of the square grid that the patches of one picture form.
+struct PatchWindow {
+  int top = 0, left = 0, height = 0, width = 0;
+  int count() const { return height * width; }
 };
 
 struct EncoderOptions {
@@ -24,6 +30,10 @@ struct EncoderOptions {
   std::string layer;              // empty: the bundle's match layer
   bool include_prefix = false;    // pool CLS and registers too
   bool keep_tokens = false;       // fill ImageFeatures::tokens
+  // Patches joined on each axis before pooling, as InternVL's pixel_shuffle does (its factor
+  // 0.5 is 2 here): s*s tokens become one of width s*s*w, ordered (row, column, channel), and
+  // so does the mean. REQUIRES a square grid of patches that s divides, and no prefix pooled.
+  int pixel_shuffle = 1;
   int threads = 0;                // 0: all cores
   int batch_size = 8;             // the one fixed batch; smaller ones are padded
 };
@@ -35,9 +45,12 @@ class Encoder {
   virtual const LayerSpec& layer() const = 0;
 
   // `pixels`: count * 3 * s * s floats, normalised, image by image, channel first.
+  // `windows`: the patches of each image that are pooled, none of them empty; without
+  // windows all tokens are (less the prefix, unless it is included).
   // Throws Error(model) if the tower fails or its output has another shape than the
   // spec says. A row with NaN or infinity is returned as it is; callers flag it.
-  virtual ImageFeatures encode_images(const float* pixels, int count) = 0;
+  virtual ImageFeatures encode_images(const float* pixels, int count,
+                                      const std::vector<PatchWindow>& windows) = 0;
 
   // Raw embeddings [m, d] of `texts`. Texts with unknown tokens or cut at the context
   // length are reported once each through `warnings` (never null).

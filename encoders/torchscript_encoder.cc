@@ -11,6 +11,7 @@
 #include <torch/script.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <optional>
 #include <thread>
@@ -98,18 +99,22 @@ class TorchscriptEncoder final : public Encoder {
   const EncoderSpec& spec() const override { return spec_; }
   const LayerSpec& layer() const override { return layer_; }
 
-  ImageFeatures encode_images(const float* pixels, int count) override {
+  ImageFeatures encode_images(const float* pixels, int count,
+                              const std::vector<PatchWindow>& windows) override {
     const std::int64_t image_floats = std::int64_t{3} * spec_.image.size * spec_.image.size;
     std::vector<std::future<ImageFeatures>> running;
     for (int begin = 0; begin < count; begin += part_size_) {
       const int part = std::min(part_size_, count - begin);
       const float* start = pixels + begin * image_floats;
-      running.push_back(std::async(begin == 0 ? std::launch::deferred : std::launch::async,
-                                   [this, start, part] { return encode_part(start, part); }));
+      const PatchWindow* pooled = windows.empty() ? nullptr : windows.data() + begin;
+      running.push_back(
+          std::async(begin == 0 ? std::launch::deferred : std::launch::async,
+                     [this, start, part, pooled] { return encode_part(start, part, pooled); }));
     }
     ImageFeatures features;
     features.embedding.resize(count, spec_.embedding_dim);
-    features.mean_tokens.resize(count, layer_.width);
+    features.mean_tokens.resize(
+        count, options_.pixel_shuffle * options_.pixel_shuffle * layer_.width);
     features.tokens.resize(count, options_.keep_tokens ? layer_.tokens * layer_.width : 0);
     int row = 0;
     for (auto& future : running) {
@@ -147,7 +152,7 @@ class TorchscriptEncoder final : public Encoder {
 
  private:
   // One part of a batch, padded to the fixed size, on this thread.
-  ImageFeatures encode_part(const float* pixels, int count) {
+  ImageFeatures encode_part(const float* pixels, int count, const PatchWindow* windows) {
     const c10::InferenceMode guard;
     at::set_num_threads(threads_per_part_);  // the setting is each thread's own
     const std::int64_t size = spec_.image.size;
@@ -157,10 +162,32 @@ class TorchscriptEncoder final : public Encoder {
     ImageFeatures features;
     features.embedding = to_matrix(outputs[0], count);
     const torch::Tensor tokens = outputs[layer_output_].to(torch::kFloat);
-    const int first = options_.include_prefix ? 0 : layer_.prefix_tokens;
-    features.mean_tokens = to_matrix(tokens.slice(1, first).mean(1), count);
+    features.mean_tokens = pool(tokens, count, windows);
     if (options_.keep_tokens) features.tokens = to_matrix(tokens, count);
     return features;
+  }
+
+  // Means over the tokens [n, t, w] of the first `count` pictures; windows: null, or one each.
+  RowMatrix pool(const torch::Tensor& tokens, int count, const PatchWindow* windows) const {
+    const int first = options_.include_prefix ? 0 : layer_.prefix_tokens;
+    const torch::Tensor pooled = tokens.slice(1, first);
+    const std::int64_t s = options_.pixel_shuffle, n = tokens.size(0), w = layer_.width;
+    if (windows == nullptr && s == 1) return to_matrix(pooled.mean(1), count);
+    const std::int64_t side = std::llround(std::sqrt(pooled.size(1)));
+    if (s > 1) {
+      const torch::Tensor cells = pooled.reshape({n, side / s, s, side / s, s, w});
+      return to_matrix(cells.mean(at::IntArrayRef{1, 3}), count);
+    }
+    const torch::Tensor patches = pooled.reshape({n, side, side, w});
+    RowMatrix means(count, w);
+    for (int i = 0; i < count; ++i) {
+      const PatchWindow& window = windows[i];
+      const torch::Tensor shown = patches[i]
+                                      .slice(0, window.top, window.top + window.height)
+                                      .slice(1, window.left, window.left + window.width);
+      means.row(i) = to_matrix(shown.mean(at::IntArrayRef{0, 1}).unsqueeze(0), 1);
+    }
+    return means;
   }
 
   void load_image_tower() {

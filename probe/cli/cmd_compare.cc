@@ -265,6 +265,7 @@ Command add_compare(CLI::App& app, const std::string& command_line) {
       ->capture_default_str();
   app.add_option("--seed", options->seed, "of the bootstrap")->capture_default_str();
   add_runtime_options(app, options->encoder);
+  add_tile_options(app, options->encoder);
   app.add_flag("--allow-outside,--allow_outside", options->common.allow_outside,
                "the dataset may name images outside its own folder");
   app.add_flag("--fail-fast,--fail_fast", options->common.fail_fast,

@@ -104,6 +104,7 @@ Command add_embed(CLI::App& app, const std::string& command_line) {
       ->required()
       ->type_name("FILE.h5");
   add_encoder_options(app, options->encoder);
+  add_tile_options(app, options->encoder);
   app.add_option("--template", options->templates,
                  "prompt template with {} for the name; repeat for an ensemble (default: the "
                  "bundle's)");

@@ -177,6 +177,7 @@ Command add_match(CLI::App& app, const std::string& command_line) {
   options->encoder.command_line = command_line;
   add_data_options(app, options->data, true);
   add_encoder_options(app, options->encoder);
+  add_tile_options(app, options->encoder);
   app.add_option("--mode", options->mode,
                  "o2o: originals against originals; a2o: modified against originals; both")
       ->check(CLI::IsMember({"o2o", "a2o", "both"}))
@@ -191,6 +192,7 @@ Command add_match(CLI::App& app, const std::string& command_line) {
   add_output_options(app, options->output);
   add_examples(app, {"probe match demo.h5 --mode a2o",
                      "probe match demo --encoder demo --mode both --k 1,5,10",
+                     "probe match nemo.tsv --encoder llava-next --tiles anyres",
                      "probe match nemo.h5 --neighbors --format csv"});
   return [options, &app] {
     options->encoder_given = app.count("--encoder") > 0;

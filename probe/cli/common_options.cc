@@ -1,8 +1,40 @@
 #include "probe/cli/common_options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "probe/core/error.h"
+#include "probe/core/utf8.h"
 
 namespace probe {
+namespace {
+
+// "336x672,672x336": height x width, as in Hugging Face's image_grid_pinpoints.
+std::vector<PixelSize> parse_pinpoints(const std::string& text) {
+  std::vector<PixelSize> pinpoints;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto side = [&](int& value) {
+    const auto [stop, code] = std::from_chars(at, end, value);
+    const bool good = code == std::errc() && value > 0 && value <= 1 << 20;
+    at = stop;
+    return good;
+  };
+  while (true) {
+    PixelSize size;
+    bool good = side(size.height) && at < end && *at++ == 'x' && side(size.width);
+    if (good && at < end) good = *at++ == ',';
+    if (!good || (at == end && text.ends_with(','))) {
+      throw Error(ErrorKind::usage,
+                  "--grid-pinpoints: expected HEIGHTxWIDTH,HEIGHTxWIDTH,..., got \"" +
+                      printable(text) + "\"");
+    }
+    pinpoints.push_back(size);
+    if (at == end) return pinpoints;
+  }
+}
+
+}  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
   command.add_flag("--json", options.json, "print one JSON document (same as --format json)");
@@ -59,9 +91,33 @@ void add_runtime_options(CLI::App& command, EncoderArguments& options) {
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command
-      .add_option("--batch-size,--batch_size", options.batch_size, "images encoded at a time")
+      .add_option("--batch-size,--batch_size", options.batch_size, "pictures (images, or their tiles) encoded at a time")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+}
+
+void add_tile_options(CLI::App& command, EncoderArguments& options) {
+  command
+      .add_option("--tiles", options.tiles,
+                  "what is pooled of an image: whole (default), anyres (LLaVA-NeXT: the image "
+                  "and its tiles, without padding) or dynamic (InternVL2: tiles and thumbnail)")
+      ->check(CLI::IsMember({"whole", "anyres", "dynamic"}));
+  command
+      .add_option("--grid-pinpoints,--grid_pinpoints", options.grid_pinpoints,
+                  "anyres: canvases HEIGHTxWIDTH,... in order of preference (default: "
+                  "LLaVA-NeXT's five, in multiples of the tower's size)")
+      ->type_name("LIST");
+  command
+      .add_option("--max-tiles,--max_tiles", options.max_tiles,
+                  "dynamic: most tiles, without the thumbnail (default 12)")
+      ->check(CLI::Range(1, kMostTiles));
+  command.add_option("--min-tiles,--min_tiles", options.min_tiles, "dynamic: fewest (default 1)")
+      ->check(CLI::Range(1, kMostTiles));
+  command
+      .add_option("--pixel-shuffle,--pixel_shuffle", options.pixel_shuffle,
+                  "join 2 x 2 patches before the mean, as InternVL does (0.5): the mean is four "
+                  "times as wide")
+      ->check(CLI::IsMember({"0.5"}));
 }
 
 void add_data_options(CLI::App& command, DataArguments& options, bool accepts_file) {
@@ -97,6 +153,37 @@ EncoderOptions encoder_options(const EncoderArguments& arguments) {
   options.include_prefix = arguments.pool == "all";
   options.threads = arguments.threads;
   options.batch_size = arguments.batch_size;
+  return options;
+}
+
+TileOptions tile_options(const EncoderArguments& arguments) {
+  const auto only_with = [&](const char* option, const char* scheme) {
+    if (arguments.tiles == scheme) return;
+    throw Error(ErrorKind::usage, std::string(option) + ": expected --tiles " + scheme +
+                                      ", got --tiles " +
+                                      (arguments.tiles.empty() ? "whole" : arguments.tiles));
+  };
+  TileOptions options;
+  if (arguments.tiles == "anyres") options.scheme = TileScheme::anyres;
+  if (arguments.tiles == "dynamic") options.scheme = TileScheme::dynamic;
+  if (!arguments.grid_pinpoints.empty()) {
+    only_with("--grid-pinpoints", "anyres");
+    options.pinpoints = parse_pinpoints(arguments.grid_pinpoints);
+  }
+  if (arguments.max_tiles > 0) {
+    only_with("--max-tiles", "dynamic");
+    options.max_tiles = arguments.max_tiles;
+  }
+  if (arguments.min_tiles > 0) {
+    only_with("--min-tiles", "dynamic");
+    options.min_tiles = arguments.min_tiles;
+  }
+  if (options.min_tiles > options.max_tiles) {
+    throw Error(ErrorKind::usage, "--min-tiles: expected at most --max-tiles " +
+                                      std::to_string(options.max_tiles) + ", got " +
+                                      std::to_string(options.min_tiles));
+  }
+  if (!arguments.pixel_shuffle.empty()) options.shuffle = 2;
   return options;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "encoders/encoder.h"
+#include "encoders/tiles.h"
 
 namespace CLI {
 class App;
@@ -32,6 +32,9 @@ struct EncoderArguments {
   std::string pool = "patches";  // "patches" (no CLS) or "all"
   int threads = 0;
   int batch_size = 8;
+  // Empty or 0: not given.
+  std::string tiles, grid_pinpoints, pixel_shuffle;
+  int min_tiles = 0, max_tiles = 0;
   bool pool_given = false, dtype_given = false;  // set by the parser
   std::string command_line;  // what the user typed, for provenance; set by run_cli
 };
@@ -50,6 +53,8 @@ void add_encoder_options(CLI::App& command, EncoderArguments& options);
 void add_encoder_dir_option(CLI::App& command, std::filesystem::path& folder);
 // Device, dtype, threads and batch size; part of add_encoder_options.
 void add_runtime_options(CLI::App& command, EncoderArguments& options);
+// How images are cut into tiles: for the commands that pool tokens.
+void add_tile_options(CLI::App& command, EncoderArguments& options);
 // `accepts_file`: an embedding file does as well as a dataset.
 void add_data_options(CLI::App& command, DataArguments& options, bool accepts_file);
 
@@ -57,5 +62,8 @@ void add_data_options(CLI::App& command, DataArguments& options, bool accepts_fi
 void add_examples(CLI::App& command, const std::vector<std::string>& examples);
 
 EncoderOptions encoder_options(const EncoderArguments& arguments);
+
+// Throws Error(usage) for an option that its scheme does not have, or that cannot be read.
+TileOptions tile_options(const EncoderArguments& arguments);
 
 }  // namespace probe

@@ -24,8 +24,12 @@ constexpr int kFlushEvery = 512;  // records between two flushes to disk
 
 }  // namespace
 
-std::string pooling_name(bool include_prefix) {
-  return include_prefix ? "mean of all tokens" : "mean of patch tokens";
+std::string pooling_name(bool include_prefix, const TileOptions& tiles) {
+  std::string name = include_prefix ? "mean of all tokens" : "mean of patch tokens";
+  if (tiles.scheme == TileScheme::anyres) name += " of the whole image and its tiles";
+  if (tiles.scheme == TileScheme::dynamic) name += " of the tiles and the thumbnail";
+  if (tiles.shuffle > 1) name += fmt::format(", pixel shuffle {}", 1.0 / tiles.shuffle);
+  return name;
 }
 
 LogPlace cache_place(bool no_cache) {
@@ -54,6 +58,12 @@ struct FeatureSource::Work {
   std::map<std::string, std::string> bad_content;  // content hash -> reason
   std::mutex log_mutex;               // the loader asks while the encoder appends
   int unflushed = 0;
+
+  // The item whose pictures are being encoded; it may have begun in an earlier batch.
+  std::size_t current = 0;
+  Eigen::RowVectorXd token_sum;       // weighted by the tokens of each picture
+  double token_weight = 0;
+  Eigen::RowVectorXf embedding;
 };
 
 FeatureSource::FeatureSource(EncoderSpec spec, const EncoderArguments& arguments,
@@ -62,10 +72,13 @@ FeatureSource::FeatureSource(EncoderSpec spec, const EncoderArguments& arguments
       options_(encoder_options(arguments)),
       command_line_(arguments.command_line),
       layer_(find_layer(spec_, options_.layer)),
+      tiling_{tile_options(arguments)},
       place_(std::move(place)),
       quiet_(quiet) {
   options_.layer = layer_.name;
   options_.keep_tokens = keep_tokens;
+  options_.pixel_shuffle = tiling_.options.shuffle;
+  tiling_ = check_tiling(tiling_.options, spec_, layer_, options_);
 }
 
 FeatureSource::~FeatureSource() = default;
@@ -76,19 +89,26 @@ Encoder& FeatureSource::tower(std::unique_ptr<Encoder>& slot, TowerChoice choice
 }
 
 std::string FeatureSource::identity() const {
-  const nlohmann::json fields = {{"bundle", spec_.bundle_sha256},
-                                 {"device", options_.device.substr(0, 4)},
-                                 {"dtype", options_.dtype},
-                                 {"layer", layer_.name},
-                                 {"pooling", pooling_name(options_.include_prefix)},
-                                 {"preprocess_version", kPreprocessVersion},
-                                 {"runtime", runtime_name()},
-                                 {"tokens", options_.keep_tokens}};
+  nlohmann::json fields = {{"bundle", spec_.bundle_sha256},
+                           {"device", options_.device.substr(0, 4)},
+                           {"dtype", options_.dtype},
+                           {"layer", layer_.name},
+                           {"pooling", pooling_name(options_.include_prefix, tiling_.options)},
+                           {"preprocess_version", kPreprocessVersion},
+                           {"runtime", runtime_name()},
+                           {"tokens", options_.keep_tokens}};
+  if (tiling_.options.scheme != TileScheme::whole) {
+    fields["tiles"] = tiles_json(tiling_.options, spec_.image.size);
+  }
   return fields.dump();
 }
 
+std::size_t FeatureSource::token_width() const {
+  return static_cast<std::size_t>(options_.pixel_shuffle * options_.pixel_shuffle) * layer_.width;
+}
+
 std::size_t FeatureSource::record_width() const {
-  std::size_t width = static_cast<std::size_t>(spec_.embedding_dim + layer_.width);
+  std::size_t width = static_cast<std::size_t>(spec_.embedding_dim) + token_width();
   if (options_.keep_tokens) width += static_cast<std::size_t>(layer_.tokens) * layer_.width;
   return width;
 }
@@ -114,28 +134,51 @@ FeatureLog& FeatureSource::log() {
 }
 
 void FeatureSource::encode_batch(const ImageBatch& batch, Work& work) {
-  const auto count = static_cast<int>(batch.items.size());
+  const auto count = static_cast<int>(batch.views.size());
   if (count == 0) return;
+  // Only anyres drops patches; the others pool every token of a picture.
+  std::vector<PatchWindow> windows;
+  if (tiling_.options.scheme == TileScheme::anyres) {
+    for (const LoadedView& loaded : batch.views) windows.push_back(loaded.view.window);
+  }
   const ImageFeatures features =
-      tower(image_tower_, {true, false}).encode_images(batch.pixels.data(), count);
-  std::vector<float> record(record_width());
+      tower(image_tower_, {true, false}).encode_images(batch.pixels.data(), count, windows);
   const std::lock_guard lock(work.log_mutex);
+  std::size_t finished = 0;
   for (int i = 0; i < count; ++i) {
-    auto out = record.begin();
-    for (const RowMatrix* part : {&features.embedding, &features.mean_tokens, &features.tokens}) {
-      if (part->cols() > 0) {
-        out = std::copy_n(part->row(i).data(), part->cols(), out);
+    const LoadedView& loaded = batch.views[i];
+    if (work.current != loaded.index) work.token_weight = 0;
+    work.current = loaded.index;
+    if (loaded.view.embeds) work.embedding = features.embedding.row(i);
+    if (loaded.view.pools) {
+      const double weight = windows.empty() ? 1 : windows[i].count();
+      const Eigen::RowVectorXd sum = weight * features.mean_tokens.row(i).cast<double>();
+      if (work.token_weight == 0) {
+        work.token_sum = sum;  // one picture's mean stays as it is, to the last bit
+      } else {
+        work.token_sum += sum;
       }
+      work.token_weight += weight;
     }
-    const bool finite = Eigen::Map<const Eigen::VectorXf>(record.data(), std::ssize(record)).allFinite();
-    const std::string& key = batch.items[i].content_sha256;
+    if (!loaded.last) continue;
+    std::vector<float> record(record_width());
+    auto out = std::copy_n(work.embedding.data(), spec_.embedding_dim, record.begin());
+    for (const double sum : work.token_sum) {
+      *out++ = static_cast<float>(sum / work.token_weight);
+    }
+    if (features.tokens.cols() > 0) {
+      std::copy_n(features.tokens.row(i).data(), features.tokens.cols(), out);
+    }
+    const bool finite =
+        Eigen::Map<const Eigen::VectorXf>(record.data(), std::ssize(record)).allFinite();
+    const std::string& key = batch.items[finished++].content_sha256;
     if (finite) {
       log_->append(key, record);
     } else {
       work.bad_content[key] = "the encoder gave NaN or infinity";
     }
   }
-  work.unflushed += count;
+  work.unflushed += static_cast<int>(finished);
   if (work.unflushed >= kFlushEvery) {
     log_->flush();
     work.unflushed = 0;
@@ -153,10 +196,11 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
   work.keys.resize(items.size());
   work.reasons.resize(items.size());
   {
-    ImageLoader loader(items, spec_.image, options_.batch_size, [&](const std::string& key) {
+    const auto known = [&](const std::string& key) {
       const std::lock_guard lock(work.log_mutex);
       return features.contains(key);
-    });
+    };
+    ImageLoader loader(items, spec_.image, tiling_, options_.batch_size, known);
     Progress progress("embedding with " + spec_.name, std::ssize(items), quiet_);
     while (const auto batch = loader.next()) {
       encode_batch(*batch, work);
@@ -196,8 +240,9 @@ EmbeddingSet FeatureSource::collect(const std::vector<Item>& items, const Work& 
     if (work.reasons[i].empty()) rows.push_back(i);
   }
   const auto n = static_cast<Eigen::Index>(rows.size());
-  const Eigen::Index d = spec_.embedding_dim, w = layer_.width;
-  const Eigen::Index all = options_.keep_tokens ? Eigen::Index{layer_.tokens} * w : 0;
+  const Eigen::Index d = spec_.embedding_dim, w = static_cast<Eigen::Index>(token_width());
+  const Eigen::Index all =
+      options_.keep_tokens ? Eigen::Index{layer_.tokens} * layer_.width : 0;
   set.embedding.resize(n, d);
   set.mean_tokens.resize(n, w);
   set.tokens.resize(n, all);
@@ -246,7 +291,8 @@ Provenance FeatureSource::provenance() const {
   provenance.bundle_sha256 = spec_.bundle_sha256;
   provenance.preprocessing = preprocessing_json(spec_.image);
   provenance.layer = layer_.name;
-  provenance.pooling = pooling_name(options_.include_prefix);
+  provenance.pooling = pooling_name(options_.include_prefix, tiling_.options);
+  provenance.tiles = tiles_json(tiling_.options, spec_.image.size);
   provenance.compute_dtype = options_.dtype;
   provenance.runtime = runtime_name();
   provenance.command_line = command_line_;

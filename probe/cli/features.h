@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/table.h"
-#include "encoders/encoder.h"
+#include "encoders/tiles.h"
 #include "probe/cli/common_options.h"
 #include "probe/cli/image_loader.h"
 #include "probe/core/embedding_set.h"
@@ -18,7 +18,7 @@
 namespace probe {
 
 // How /image/mean_tokens was pooled, in the words of FORMAT.md.
-std::string pooling_name(bool include_prefix);
+std::string pooling_name(bool include_prefix, const TileOptions& tiles);
 
 // Where finished vectors are kept while the program runs, and between runs.
 struct LogPlace {
@@ -63,6 +63,7 @@ class FeatureSource {
   Encoder& tower(std::unique_ptr<Encoder>& slot, TowerChoice choice);
   FeatureLog& log();
   std::string identity() const;
+  std::size_t token_width() const;   // of mean_tokens
   std::size_t record_width() const;
   void encode_batch(const ImageBatch& batch, Work& work);
   EmbeddingSet collect(const std::vector<Item>& items, const Work& work);
@@ -71,6 +72,7 @@ class FeatureSource {
   EncoderOptions options_;
   std::string command_line_;
   LayerSpec layer_;
+  Tiling tiling_;
   LogPlace place_;
   bool quiet_;
   std::unique_ptr<Encoder> image_tower_, text_tower_;  // each loaded when first needed

@@ -24,6 +24,7 @@ constexpr std::size_t kFlushAfter = 256;  // items without pixels that make a ba
 struct ImageLoader::State {
   const std::vector<Item>& items;
   const ImageSpec& spec;
+  const Tiling& tiling;
   std::size_t batch_size;
   std::function<bool(const std::string&)> known;
 
@@ -34,15 +35,18 @@ struct ImageLoader::State {
   std::exception_ptr error;
   std::thread thread;
 
-  State(const std::vector<Item>& all, const ImageSpec& image, int batch,
+  State(const std::vector<Item>& all, const ImageSpec& image, const Tiling& tiles, int batch,
         std::function<bool(const std::string&)> is_known)
       : items(all),
         spec(image),
+        tiling(tiles),
         batch_size(static_cast<std::size_t>(batch)),
         known(std::move(is_known)) {}
 
-  // Fills one item; pixels are appended to the batch if its vector is missing.
-  void load(std::size_t index, std::unordered_set<std::string>& scheduled, ImageBatch& batch) {
+  // Fills one item; the pixels of its views are appended to the batch if its vector is
+  // missing, and full batches are handed over. False if the consumer has gone.
+  bool load(std::size_t index, std::unordered_set<std::string>& scheduled,
+            std::unique_ptr<ImageBatch>& batch) {
     LoadedItem loaded;
     loaded.index = index;
     try {
@@ -53,20 +57,27 @@ struct ImageLoader::State {
                                     : item.image_bytes;
       loaded.content_sha256 = sha256_hex(bytes);
       if (known(loaded.content_sha256) || scheduled.contains(loaded.content_sha256)) {
-        batch.done.push_back(std::move(loaded));
-        return;
+        batch->done.push_back(std::move(loaded));
+        return true;
       }
-      const RgbImage fitted = fit_to_tower(decode_image(bytes), spec);
-      const std::size_t size = std::size_t{3} * spec.size * spec.size;
-      batch.pixels.reserve(size * batch_size);
-      batch.pixels.resize(batch.pixels.size() + size);
-      normalize_pixels(fitted, spec, batch.pixels.data() + batch.pixels.size() - size);
+      const RgbImage image = decode_image(bytes);
+      const TilePlan plan = plan_tiles(image.width, image.height, spec, tiling);
+      for (std::size_t i = 0; i < plan.views.size(); ++i) {
+        if (batch->views.size() == batch_size && !push_and_renew(batch)) return false;
+        const RgbImage shown = draw_view(image, spec, plan, plan.views[i]);
+        const std::size_t size = std::size_t{3} * spec.size * spec.size;
+        batch->pixels.reserve(size * batch_size);
+        batch->pixels.resize(batch->pixels.size() + size);
+        normalize_pixels(shown, spec, batch->pixels.data() + batch->pixels.size() - size);
+        batch->views.push_back({index, plan.views[i], i + 1 == plan.views.size()});
+      }
       scheduled.insert(loaded.content_sha256);
-      batch.items.push_back(std::move(loaded));
+      batch->items.push_back(std::move(loaded));
     } catch (const Error& error) {
       loaded.failure = error.what();
-      batch.done.push_back(std::move(loaded));
+      batch->done.push_back(std::move(loaded));
     }
+    return true;
   }
 
   // False if the consumer has gone.
@@ -79,15 +90,20 @@ struct ImageLoader::State {
     return true;
   }
 
+  bool push_and_renew(std::unique_ptr<ImageBatch>& batch) {
+    if (!push(std::move(batch))) return false;
+    batch = std::make_unique<ImageBatch>();
+    return true;
+  }
+
   void run() {
     try {
       std::unordered_set<std::string> scheduled;
       auto batch = std::make_unique<ImageBatch>();
       for (std::size_t i = 0; i < items.size(); ++i) {
-        load(i, scheduled, *batch);
-        if (batch->items.size() < batch_size && batch->done.size() < kFlushAfter) continue;
-        if (!push(std::move(batch))) return;
-        batch = std::make_unique<ImageBatch>();
+        if (!load(i, scheduled, batch)) return;
+        if (batch->views.size() < batch_size && batch->done.size() < kFlushAfter) continue;
+        if (!push_and_renew(batch)) return;
       }
       if (!push(std::move(batch))) return;
     } catch (...) {
@@ -100,9 +116,10 @@ struct ImageLoader::State {
   }
 };
 
-ImageLoader::ImageLoader(const std::vector<Item>& items, const ImageSpec& spec, int batch_size,
+ImageLoader::ImageLoader(const std::vector<Item>& items, const ImageSpec& spec,
+                         const Tiling& tiling, int batch_size,
                          std::function<bool(const std::string&)> known)
-    : state_(std::make_unique<State>(items, spec, batch_size, std::move(known))) {
+    : state_(std::make_unique<State>(items, spec, tiling, batch_size, std::move(known))) {
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 

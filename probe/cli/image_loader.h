@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "encoders/spec.h"
+#include "encoders/tiles.h"
 #include "probe/core/item.h"
 
 namespace probe {
@@ -19,20 +19,29 @@ struct LoadedItem {
   std::string failure;          // why there are no pixels; empty if all is well
 };
 
+// One picture in a batch. An item's pictures follow each other, in one batch or in several.
+struct LoadedView {
+  std::size_t index = 0;  // of the item
+  View view;
+  bool last = false;      // the item has no more; it stands in `items` of this batch
+};
+
 // Items whose vectors are missing, with their pixels, ready for the tower.
 struct ImageBatch {
-  std::vector<LoadedItem> items;  // as many as there are images in `pixels`
+  std::vector<LoadedItem> items;  // in the order of their last pictures
+  std::vector<LoadedView> views;  // as many as there are pictures in `pixels`
   std::vector<float> pixels;      // [count, 3, s, s]
-  std::vector<LoadedItem> done;   // known already or failed; no pixels
+  std::vector<LoadedItem> done;   // known already or failed; what was shown of them is void
 };
 
 class ImageLoader {
  public:
   // Starts at once. `known` says whether the vector of a content hash exists already
   // (called from the loader's thread). Items with equal content are encoded once.
+  // A batch has at most `batch_size` pictures, however many tiles an image has.
   // The arguments must outlive the loader.
-  ImageLoader(const std::vector<Item>& items, const ImageSpec& spec, int batch_size,
-              std::function<bool(const std::string&)> known);
+  ImageLoader(const std::vector<Item>& items, const ImageSpec& spec, const Tiling& tiling,
+              int batch_size, std::function<bool(const std::string&)> known);
   ~ImageLoader();  // stops early if need be
 
   // The next batch, or nullptr at the end. Rethrows what the thread threw.

@@ -41,6 +41,33 @@ std::unique_ptr<FeatureSource> source_of_file(const Provenance& provenance,
   return std::make_unique<FeatureSource>(std::move(spec), arguments, false, LogPlace{}, quiet);
 }
 
+// Side of the pictures that a file's tower saw, 0 if the file does not tell.
+int size_of_pictures(const Provenance& provenance) {
+  const auto json = nlohmann::json::parse(provenance.preprocessing, nullptr, false);
+  const auto size = json.is_object() ? json.find("size") : json.end();
+  return json.is_object() && size != json.end() && size->is_number_integer() ? size->get<int>()
+                                                                             : 0;
+}
+
+void check_tile_options(const Provenance& provenance, const EncoderArguments& arguments,
+                        const fs::path& file) {
+  const TileOptions tiles = tile_options(arguments);  // throws if they contradict each other
+  const auto refuse = [&](const char* option, const std::string& wanted,
+                          const std::string& found) {
+    throw Error(ErrorKind::usage, file.string() + ": " + option + " asks for " +
+                                      printable(wanted) + ", but the file was made with " +
+                                      printable(found) + "; embed again, or leave it out");
+  };
+  const std::string wanted = tiles_json(tiles, size_of_pictures(provenance));
+  if (!arguments.tiles.empty() && wanted != provenance.tiles) {
+    refuse("--tiles", wanted, provenance.tiles);
+  }
+  const std::string shuffle = "pixel shuffle " + arguments.pixel_shuffle;
+  if (!arguments.pixel_shuffle.empty() && !provenance.pooling.ends_with(shuffle)) {
+    refuse("--pixel-shuffle", shuffle, "\"" + provenance.pooling + "\"");
+  }
+}
+
 // A file's vectors are what they are: options that ask for others are refused.
 void check_options(const Provenance& provenance, const EncoderArguments& arguments,
                    const fs::path& file) {
@@ -52,8 +79,11 @@ void check_options(const Provenance& provenance, const EncoderArguments& argumen
   };
   check("--layer", arguments.layer, provenance.layer);
   if (arguments.pool_given) {
-    check("--pool", pooling_name(arguments.pool == "all"), provenance.pooling);
+    // What follows the words of --pool says how tiles were pooled.
+    const std::string wanted = pooling_name(arguments.pool == "all", {});
+    if (!provenance.pooling.starts_with(wanted)) check("--pool", wanted, provenance.pooling);
   }
+  check_tile_options(provenance, arguments, file);
   if (arguments.dtype_given) check("--dtype", arguments.dtype, provenance.compute_dtype);
 }
 
@@ -182,6 +212,7 @@ std::map<std::string, std::string> report_provenance(const Provenance& provenanc
           {"preprocessing", provenance.preprocessing},
           {"layer", provenance.layer},
           {"pooling", provenance.pooling},
+          {"tiles", provenance.tiles},
           {"compute_dtype", provenance.compute_dtype},
           {"runtime", provenance.runtime},
           {"versions", nlohmann::json(provenance.versions).dump()},

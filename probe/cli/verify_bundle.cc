@@ -106,7 +106,7 @@ Report verify_bundle(const EncoderSpec& spec, const EncoderOptions& options) {
       one.include_prefix = false;
       const bool first = layer.name == spec.layers.front().name;
       const auto encoder = load_encoder(spec, one, {true, first && spec.text.has_value()});
-      const ImageFeatures features = encoder->encode_images(input.data(), 1);
+      const ImageFeatures features = encoder->encode_images(input.data(), 1, {});
       if (first && spec.embedding_dim > 0) {
         checks.add_cosine("image embedding",
                           golden.at("image_embedding").get<std::vector<float>>(),

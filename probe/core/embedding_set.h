@@ -9,6 +9,9 @@
 
 namespace probe {
 
+// Provenance::tiles of sets without tiles, also of files from before there were any.
+inline constexpr const char* kWholeImage = "{\"scheme\":\"whole\"}";
+
 // What fixed the numbers. Two sets may be compared only if `identity` says the same of
 // encoder and pooling; the rest explains.
 struct Provenance {
@@ -17,11 +20,12 @@ struct Provenance {
   std::string bundle_sha256;      // of encoder.json; "unknown" for imported vectors
   std::string preprocessing;      // JSON of the image spec, with the arithmetic's version
   std::string layer;              // of mean_tokens
-  std::string pooling;            // "mean of patch tokens", "mean of all tokens"
+  std::string pooling;            // "mean of patch tokens", "mean of all tokens", ...
   std::string compute_dtype;      // float32 or bfloat16: the towers' arithmetic
   std::string runtime;            // e.g. "torchscript 2.13.0"
   std::string command_line;
   std::map<std::string, std::string> versions;  // probe, torch, faiss, hdf5, ...
+  std::string tiles = kWholeImage;  // JSON: what was pooled of each image
 
   bool operator==(const Provenance&) const = default;
 };

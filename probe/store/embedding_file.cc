@@ -113,6 +113,7 @@ void write_content(hid_t file, const EmbeddingSet& set, StoredType type,
   for_each_attribute(set.provenance, [&](const char* name, const std::string& value) {
     write_attribute(file, name, value, where);
   });
+  write_attribute(file, "tiles", set.provenance.tiles, where);
   write_attribute(file, "dtype", type == StoredType::float16 ? "float16" : "float32", where);
   write_attribute(file, "versions", nlohmann::json(set.provenance.versions).dump(), where);
   write_attribute(file, "complete", "true", where);
@@ -149,6 +150,10 @@ void read_content(hid_t file, const ReadOptions& options, const std::string& whe
   for_each_attribute(set.provenance, [&](const char* name, std::string& value) {
     value = read_attribute(file, name, where);
   });
+  // Files from before tiles, and imported vectors, have no such attribute.
+  if (H5Aexists(file, "tiles") > 0) {
+    set.provenance.tiles = read_attribute(file, "tiles", where);
+  }
   try {
     set.provenance.versions = nlohmann::json::parse(read_attribute(file, "versions", where))
                                   .get<std::map<std::string, std::string>>();

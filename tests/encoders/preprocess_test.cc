@@ -13,27 +13,10 @@
 #include "probe/core/error.h"
 #include "probe/core/sha256.h"
 #include "tests/encoders/golden_json.h"
+#include "tests/encoders/made_up.h"
 
 namespace probe {
 namespace {
-
-// The formulas of make_pixels.py.
-RgbImage made_up(const std::string& formula, int width, int height) {
-  RgbImage image;
-  image.width = width;
-  image.height = height;
-  image.pixels.resize(3 * static_cast<std::size_t>(width) * height);
-  for (std::size_t i = 0; i < image.pixels.size(); ++i) {
-    if (formula == "columns") {
-      image.pixels[i] = static_cast<std::uint8_t>(i / 3 % width);
-    } else {
-      std::uint64_t mixed = (i + 1) * 6364136223846793005u + 1442695040888963407u;
-      mixed = (mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9u;
-      image.pixels[i] = static_cast<std::uint8_t>(mixed >> 56);
-    }
-  }
-  return image;
-}
 
 ImageSpec clip_spec(int size = 224) {
   ImageSpec spec;

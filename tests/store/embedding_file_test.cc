@@ -62,6 +62,7 @@ TEST(EmbeddingFile, BareHdf5ReadsWhatWeWrite) {
   EXPECT_EQ(bare_string_attribute(file, "bundle_sha256"), std::string(64, 'a'));
   EXPECT_EQ(bare_string_attribute(file, "dtype"), "float32");
   EXPECT_EQ(bare_string_attribute(file, "versions"), "{\"probe\":\"0.1.0\"}");
+  EXPECT_EQ(bare_string_attribute(file, "tiles"), "{\"scheme\":\"whole\"}");
   EXPECT_EQ(bare_string_attribute(file, "complete"), "true");
   const hid_t embedding = H5Dopen2(file, "/image/embedding", H5P_DEFAULT);
   EXPECT_EQ(bare_shape(embedding), (std::vector<hsize_t>{2, 3}));
@@ -141,6 +142,7 @@ TEST(EmbeddingFile, WeReadWhatBareHdf5Writes) {
   const EmbeddingSet set = read_embedding_file(path, {});
   EXPECT_EQ(set.items.id, (std::vector<std::string>{"p", "q"}));
   EXPECT_EQ(set.provenance.layer, "layer");
+  EXPECT_EQ(set.provenance.tiles, kWholeImage);  // as files from before tiles
   EXPECT_EQ(set.mean_tokens(1, 0), 3.0f);
   EXPECT_EQ(set.embedding.cols(), 0);
   EXPECT_TRUE(set.prompts.empty());
@@ -148,7 +150,8 @@ TEST(EmbeddingFile, WeReadWhatBareHdf5Writes) {
 
 TEST(EmbeddingFile, RoundTripInBothTypes) {
   const test::TempDir folder;
-  const EmbeddingSet wanted = sample();
+  EmbeddingSet wanted = sample();
+  wanted.provenance.tiles = "{\"scheme\":\"anyres\"}";
   for (const StoredType type : {StoredType::float32, StoredType::float16}) {
     const auto path = folder.path() / "out.h5";
     write_embedding_file(wanted, path, {type});
