@@ -23,7 +23,7 @@ inline EmbeddingSet made_up_set(const std::string& encoder, int n, int d, unsign
     for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = normal(generator);
     return matrix;
   };
-  const RowMatrix centers = 2.0f * draw(categories);
+  const RowMatrix centers = 3.0f * draw(categories);
   set.embedding = spread * draw(n);
   for (int i = 0; i < n; ++i) {
     set.embedding.row(i) += centers.row(i % categories);
@@ -37,6 +37,8 @@ inline EmbeddingSet made_up_set(const std::string& encoder, int n, int d, unsign
     set.items.content_sha256.push_back(std::string(62, '0') + number.substr(0, 2));
   }
   set.mean_tokens = set.embedding;
+  set.text_embedding = centers;  // the centres are called as the categories are
+  for (int c = 0; c < categories; ++c) set.prompts.push_back("c" + std::to_string(c));
   return set;
 }
 
