@@ -24,8 +24,9 @@ struct LinearProbe {
   std::string trouble;         // why it stopped short of the tolerance; empty: it did not
 };
 
-// `vectors` [n, d]; `classes` [n], each from 0 to class_count - 1. A class without vectors
-// gets the lowest score that the penalty allows. `start` may be null: from zeros.
+// `vectors` [n, d]; `classes` [n], each from 0 to class_count - 1, every one of which should
+// occur: the intercept of another is not penalised and runs away. `start` may be null: from
+// zeros.
 // Throws Error(input) if there are fewer than two classes with vectors, or a value is not
 // finite; Error(usage) if C is not positive.
 LinearProbe fit_linear_probe(const Eigen::MatrixXd& vectors, const std::vector<int>& classes,

@@ -1,7 +1,9 @@
 #include "probe/cli/linear_run.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "analysis/knn_vote.h"
 #include "analysis/splits.h"
@@ -26,21 +28,39 @@ std::vector<int> classes_of(const std::vector<int>& classes,
   return some;
 }
 
-bool several_classes(const std::vector<int>& classes) {
-  return std::adjacent_find(classes.begin(), classes.end(), std::not_equal_to<>()) !=
-         classes.end();
-}
+// The classes that occur, numbered from 0: a probe is fitted to those alone, since the
+// intercept of a class without vectors, which is not penalised, would run away.
+struct Present {
+  std::vector<int> classes;  // by number
+  std::map<int, int> number;
 
-std::vector<SweepPoint> sweep(const LabelledRows& train, int class_count,
-                              const LinearSettings& settings, const ProbeOptions& options) {
+  explicit Present(const std::vector<int>& rows) {
+    const std::set<int> all(rows.begin(), rows.end());
+    classes.assign(all.begin(), all.end());
+    for (const int place : classes) number.emplace(place, static_cast<int>(number.size()));
+  }
+  int count() const { return static_cast<int>(classes.size()); }
+  std::vector<int> numbered(const std::vector<int>& rows) const {
+    std::vector<int> numbers;
+    for (const int place : rows) numbers.push_back(number.at(place));
+    return numbers;
+  }
+};
+
+std::vector<SweepPoint> sweep(const LabelledRows& train, const LinearSettings& settings,
+                              const ProbeOptions& options) {
   std::vector<std::int64_t> all(train.classes.size());
   std::iota(all.begin(), all.end(), 0);
-  const Split split = hold_out(all, train.groups, settings.hold_out, settings.seed);
+  Split split = hold_out(all, train.groups, settings.hold_out, settings.seed);
   const std::vector<int> kept = classes_of(train.classes, split.train);
-  if (split.test.empty() || !several_classes(kept)) return {};
-  return sweep_probe(double_rows(train.vectors, split.train), kept,
+  const Present present(kept);
+  std::erase_if(split.test, [&](std::int64_t row) {
+    return !present.number.contains(train.classes[row]);
+  });
+  if (split.test.empty() || present.count() < 2) return {};
+  return sweep_probe(double_rows(train.vectors, split.train), present.numbered(kept),
                      double_rows(train.vectors, split.test),
-                     classes_of(train.classes, split.test), class_count,
+                     present.numbered(classes_of(train.classes, split.test)), present.count(),
                      sweep_values(settings.sweep), options);
 }
 
@@ -51,20 +71,24 @@ LinearMethod logistic_regression(const LabelledRows& train, const LabelledRows& 
   options.max_iterations = settings.max_iterations;
   result.c = settings.c;
   if (result.c == 0.0) {
-    result.sweep = sweep(train, class_count, settings, options);
+    result.sweep = sweep(train, settings, options);
     result.c = result.sweep.empty() ? 1.0 : best_c(result.sweep);
   }
   options.c = result.c;
+  const Present present(train.classes);
   const LinearProbe probe =
-      fit_linear_probe(train.vectors.cast<double>(), train.classes, class_count, options, nullptr);
+      fit_linear_probe(train.vectors.cast<double>(), present.numbered(train.classes),
+                       present.count(), options, nullptr);
   result.trouble = probe.trouble;
   const Eigen::MatrixXd logits = probe_logits(probe, test.vectors.cast<double>());
   LinearMethod method{"logistic regression", {}};
   for (Eigen::Index i = 0; i < logits.rows(); ++i) {
     const Eigen::RowVectorXd shifted =
         (logits.row(i).array() - logits.row(i).maxCoeff()).exp().matrix();
-    std::vector<double> scores(shifted.begin(), shifted.end());
-    for (double& score : scores) score /= shifted.sum();
+    std::vector<double> scores(static_cast<std::size_t>(class_count), 0.0);
+    for (int c = 0; c < present.count(); ++c) {
+      scores[present.classes[c]] = shifted[c] / shifted.sum();
+    }
     method.outcomes.push_back(rank_classes(test.rows[i], test.classes[i], scores));
   }
   return method;
