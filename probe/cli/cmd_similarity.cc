@@ -33,7 +33,7 @@ struct SimilarityOptions {
 
 // One encoder, with what every pair needs of it.
 struct Measured {
-  RowMatrix vectors;        // raw, of the common items
+  RowMatrix vectors;        // raw, of the common items; empty unless they are drawn
   RowMatrix centered_rows;
   KernelProduct own;
   std::vector<std::vector<std::int64_t>> neighbors;
@@ -51,13 +51,14 @@ std::vector<std::vector<std::int64_t>> nearest_others(const RowMatrix& vectors, 
   return rows;
 }
 
-Measured measure(const RowMatrix& vectors, int k, const std::vector<std::int64_t>& rsa_rows) {
+Measured measure(RowMatrix vectors, const SimilarityOptions& options,
+                 const std::vector<std::int64_t>& rsa_rows) {
   Measured measured;
-  measured.vectors = vectors;
   measured.centered_rows = centered(vectors);
   measured.own = kernel_product(measured.centered_rows, measured.centered_rows);
-  measured.neighbors = nearest_others(vectors, k);
+  measured.neighbors = nearest_others(vectors, options.k);
   measured.ranks = distance_ranks(rows_of(vectors, rsa_rows));
+  if (options.project) measured.vectors = std::move(vectors);
   return measured;
 }
 
@@ -126,8 +127,9 @@ Report run_similarity(SimilarityOptions options) {
   std::vector<Measured> all;
   for (std::size_t s = 0; s < sources.size(); ++s) {
     names.push_back(sources[s].label);
-    all.push_back(
-        measure(rows_of(sources[s].rows(representation), common.rows[s]), options.k, rsa_rows));
+    RowMatrix vectors = rows_of(sources[s].rows(representation), common.rows[s]);
+    sources[s].release(representation);
+    all.push_back(measure(std::move(vectors), options, rsa_rows));
   }
   std::vector<PairSimilarity> pairs;
   for (int a = 0; a < std::ssize(names); ++a) {

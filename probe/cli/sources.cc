@@ -87,6 +87,11 @@ const RowMatrix& Source::rows(Representation representation) const {
   return matrix;
 }
 
+void Source::release(Representation representation) {
+  (representation == Representation::embedding ? vectors.set.embedding : vectors.set.mean_tokens)
+      .resize(0, 0);
+}
+
 std::vector<Source> load_sources(const SourceArguments& arguments, Representation representation,
                                  bool quiet) {
   std::vector<Source> sources;

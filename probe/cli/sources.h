@@ -39,6 +39,8 @@ struct Source {
 
   // Throws Error(input) if they are not there, or a vector is zero: names the item.
   const RowMatrix& rows(Representation representation) const;
+  // Gives their memory back.
+  void release(Representation representation);
 };
 
 // Every file, and every dataset with every encoder. Throws Error(usage) if --encoder is
