@@ -164,29 +164,66 @@ Table category_table(const ItemOutcomes& outcomes) {
   return table;
 }
 
-Table confusion_table(const std::vector<ChoiceOutcome>& outcomes,
-                      const std::vector<Question>& questions, int rows) {
+Table attribute_table(const ItemOutcomes& outcomes) {
+  const ItemColumns& items = outcomes.items;
+  Table table;
+  table.name = "choice_by_attribute";
+  table.title = "By attribute";
+  table.columns = {{"attribute", "attribute"}, {"accuracy", "accuracy % [95 %] (right/all)"}};
+  const std::set<std::string> attributes(items.attribute.begin(), items.attribute.end());
+  for (const std::string& attribute : attributes) {
+    if (attribute.empty()) continue;
+    const Tally sum =
+        tally(outcomes, [&](std::size_t row) { return items.attribute[row] == attribute; });
+    table.rows.push_back(
+        {text_cell(attribute), accuracy_cell(sum.accuracy, wilson_interval(sum.accuracy))});
+  }
+  return table;
+}
+
+Table template_table(const std::vector<TemplateOutcomes>& templates, const ItemColumns& items) {
+  Table table;
+  table.name = "choice_by_template";
+  table.title = "Templates side by side";
+  table.columns = {{"template", "template"}};
+  const std::vector<std::string> conditions = conditions_of(items);
+  for (const std::string& condition : conditions) {
+    table.columns.push_back({condition, condition + " % [95 %]"});
+  }
+  if (conditions.size() > 1) table.columns.push_back({"all", "all % [95 %]"});
+  table.columns.push_back({"ties", "ties"});
+  for (const TemplateOutcomes& entry : templates) {
+    const ItemOutcomes grouped = group_outcomes(entry.outcomes, items);
+    std::vector<Cell> row{text_cell(entry.name)};
+    const auto add = [&](const Tally& sum) {
+      row.push_back(accuracy_cell(sum.accuracy, wilson_interval(sum.accuracy)));
+    };
+    for (const std::string& condition : conditions) {
+      add(tally(grouped, [&](std::size_t at) { return items.condition[at] == condition; }));
+    }
+    const Tally all = tally(grouped, [](std::size_t) { return true; });
+    if (conditions.size() > 1) add(all);
+    row.push_back(count_cell(all.ties));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+ConfusionCounts choice_confusions(const std::vector<ChoiceOutcome>& outcomes,
+                                  const std::vector<Question>& questions) {
   std::map<std::string, const Question*> question_of;
   for (const Question& question : questions) question_of.emplace(question.id, &question);
-  std::map<std::pair<std::string, std::string>, std::int64_t> counts;
+  ConfusionCounts counts;
   for (const ChoiceOutcome& outcome : outcomes) {
-    if (outcome.correct()) continue;
     const Question& question = *question_of.at(outcome.question_id);
     ++counts[{question.answer_text, question.choices[outcome.picked]}];
   }
-  std::vector<std::pair<std::pair<std::string, std::string>, std::int64_t>> pairs(counts.begin(),
-                                                                                  counts.end());
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (std::ssize(pairs) > rows) pairs.resize(static_cast<std::size_t>(rows));
-  Table table;
-  table.name = "choice_confusions";
-  table.title = "Most frequent confusions";
-  table.columns = {{"answer", "right name"}, {"picked", "picked"}, {"count", "times"}};
-  for (const auto& [pair, count] : pairs) {
-    table.rows.push_back({text_cell(pair.first), text_cell(pair.second), count_cell(count)});
-  }
-  return table;
+  return counts;
+}
+
+Table confusion_table(const std::vector<ChoiceOutcome>& outcomes,
+                      const std::vector<Question>& questions, int rows) {
+  return confusion_pairs(choice_confusions(outcomes, questions), "choice_confusions", rows);
 }
 
 }  // namespace probe

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/confusion.h"
 #include "analysis/table.h"
 #include "analysis/zero_shot.h"
 #include "probe/core/embedding_set.h"
@@ -36,6 +37,21 @@ Table drop_table(const std::vector<PairedDrop>& drops, std::uint64_t seed);
 
 // Accuracy of each category, originals and modified apart.
 Table category_table(const ItemOutcomes& outcomes);
+
+// Accuracy of each attribute of the modified items, Wilson intervals. No rows without any.
+Table attribute_table(const ItemOutcomes& outcomes);
+
+// Every template alone, and their ensemble, side by side: accuracy per condition and over
+// all, ties.
+struct TemplateOutcomes {
+  std::string name;  // the template, or "ensemble of ..."
+  std::vector<ChoiceOutcome> outcomes;
+};
+Table template_table(const std::vector<TemplateOutcomes>& templates, const ItemColumns& items);
+
+// How often each right name was answered by each name.
+ConfusionCounts choice_confusions(const std::vector<ChoiceOutcome>& outcomes,
+                                  const std::vector<Question>& questions);
 
 // The most frequent (right name, picked name) pairs among the wrong answers.
 Table confusion_table(const std::vector<ChoiceOutcome>& outcomes,

@@ -18,15 +18,27 @@ std::string fill_template(const std::string& prompt_template, const std::string&
 
 TextClassifier average_prompts(const std::vector<std::string>& names, const RowMatrix& prompts,
                                int templates) {
-  const auto count = static_cast<Eigen::Index>(names.size());
-  if (templates < 1 || prompts.rows() != count * templates) {
-    throw Error(ErrorKind::input, "prompts: expected " + std::to_string(count * templates) +
+  return average_prompts(names, prompts, std::vector<int>(names.size(), templates));
+}
+
+TextClassifier average_prompts(const std::vector<std::string>& names, const RowMatrix& prompts,
+                               const std::vector<int>& counts) {
+  Eigen::Index expected = 0;
+  bool positive = counts.size() == names.size();
+  for (const int count : counts) {
+    expected += count;
+    positive = positive && count > 0;
+  }
+  if (!positive || prompts.rows() != expected) {
+    throw Error(ErrorKind::input, "prompts: expected " + std::to_string(expected) +
                                       " rows, got " + std::to_string(prompts.rows()));
   }
   const RowMatrix unit = unit_rows(prompts);
-  RowMatrix means(count, prompts.cols());
-  for (Eigen::Index i = 0; i < count; ++i) {
-    means.row(i) = unit.middleRows(i * templates, templates).colwise().mean();
+  RowMatrix means(std::ssize(names), prompts.cols());
+  Eigen::Index row = 0;
+  for (Eigen::Index i = 0; i < means.rows(); ++i) {
+    means.row(i) = unit.middleRows(row, counts[i]).colwise().mean();
+    row += counts[i];
   }
   return {names, unit_rows(means)};
 }
@@ -83,6 +95,12 @@ std::vector<Accuracy> accuracy_by_shift(const std::vector<ChoiceOutcome>& outcom
     }
   }
   return accuracies;
+}
+
+std::vector<double> choice_probabilities(const ChoiceOutcome& outcome,
+                                         const ProbabilityModel& model) {
+  return model.sigmoid ? sigmoid_probabilities(outcome.cosines, model.scale, model.bias)
+                       : softmax_probabilities(outcome.cosines, model.scale);
 }
 
 std::vector<double> softmax_probabilities(const std::vector<float>& cosines, double scale) {

@@ -24,6 +24,12 @@ struct TextClassifier {
 TextClassifier average_prompts(const std::vector<std::string>& names, const RowMatrix& prompts,
                                int templates);
 
+// The same for classes with different numbers of prompts: `counts` [names.size()], each at
+// least 1; a class's prompts stand together. A class with several names has every name in
+// every template, and all of them weigh the same.
+TextClassifier average_prompts(const std::vector<std::string>& names, const RowMatrix& prompts,
+                               const std::vector<int>& counts);
+
 // A template with "{}" replaced by `name`. Throws Error(usage) unless "{}" occurs once.
 std::string fill_template(const std::string& prompt_template, const std::string& name);
 
@@ -50,6 +56,17 @@ std::vector<ChoiceOutcome> score_choices(const std::vector<Question>& questions,
 // choices[(p + s) mod c], and a tie goes to the lower *position*. Equal for all shifts
 // unless there are ties. One entry for each shift.
 std::vector<Accuracy> accuracy_by_shift(const std::vector<ChoiceOutcome>& outcomes);
+
+// The learned scale and bias of a bundle.
+struct ProbabilityModel {
+  bool sigmoid = false;  // of each choice by itself (SigLIP); else softmax over the choices
+  double scale = 1.0;    // not its logarithm
+  double bias = 0.0;
+};
+
+// A probability for each choice of the outcome.
+std::vector<double> choice_probabilities(const ChoiceOutcome& outcome,
+                                         const ProbabilityModel& model);
 
 // Probabilities over the choices from cosines: softmax of scale*cosine + bias, or the
 // sigmoid of each (SigLIP). They change no argmax.

@@ -26,7 +26,7 @@ packages=(g++ cmake ninja-build ccache pkg-config python3-venv
   libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libopencv-dev
   libfaiss-dev libopenblas-dev libhdf5-dev libeigen3-dev libcli11-dev nlohmann-json3-dev
   libfmt-dev libsentencepiece-dev libicu-dev libssl-dev zlib1g-dev libjpeg-dev libgtest-dev
-  libzip-dev libpugixml-dev libbenchmark-dev)
+  liblbfgs-dev libzip-dev libpugixml-dev libbenchmark-dev)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -66,7 +66,7 @@ Report run_embed(const EmbedOptions& options) {
   if (source.spec().text && !options.no_text) {
     const std::vector<std::string>& templates =
         options.templates.empty() ? source.spec().templates : options.templates;
-    set.prompts = all_prompts(choice_names(dataset.questions), templates);
+    set.prompts = all_prompts(stored_names(dataset.questions, dataset.items), templates);
     set.text_embedding = source.embed_texts(set.prompts, report.warnings);
   }
   const StoredType type =
@@ -112,7 +112,7 @@ Command add_embed(CLI::App& app, const std::string& command_line) {
       ->check(CLI::IsMember({"float32", "float16"}))
       ->capture_default_str();
   app.add_flag("--tokens", options->tokens, "store every token of the layer as well (large)");
-  app.add_flag("--no-text,--no_text", options->no_text, "do not embed the questions' names");
+  app.add_flag("--no-text,--no_text", options->no_text, "do not embed the questions' names and the categories");
   app.add_flag("--restart", options->restart, "forget an unfinished run instead of resuming it");
   add_output_options(app, options->output);
   add_examples(app, {"probe embed demo -o demo.h5",

@@ -59,6 +59,10 @@ void add_encoder_dir_option(CLI::App& command, std::filesystem::path& folder) {
 void add_encoder_options(CLI::App& command, EncoderArguments& options) {
   command.add_option("-e,--encoder", options.encoder, "name of a bundle, or its folder")
       ->capture_default_str();
+  add_tower_options(command, options);
+}
+
+void add_tower_options(CLI::App& command, EncoderArguments& options) {
   add_encoder_dir_option(command, options.encoder_dir);
   command.add_option("--layer", options.layer,
                      "layer whose tokens are pooled (default: the bundle's match layer)");
@@ -126,10 +130,18 @@ void add_data_options(CLI::App& command, DataArguments& options, bool accepts_fi
                   accepts_file ? "dataset (folder, .jsonl, .tsv, .csv) or an embedding file (.h5)"
                                : "dataset (folder, .jsonl, .tsv, .csv)")
       ->required();
+  add_questions_option(command, options);
+  add_reading_options(command, options, accepts_file);
+}
+
+void add_questions_option(CLI::App& command, DataArguments& options) {
   command
       .add_option("--questions", options.questions,
                   "questions, JSON Lines (default: questions.jsonl beside the dataset)")
       ->type_name("FILE");
+}
+
+void add_reading_options(CLI::App& command, DataArguments& options, bool accepts_file) {
   command.add_flag("--allow-outside,--allow_outside", options.allow_outside,
                    "the dataset may name images outside its own folder");
   command.add_flag("--fail-fast,--fail_fast", options.fail_fast,

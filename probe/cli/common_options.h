@@ -46,17 +46,23 @@ struct DataArguments {
   bool allow_outside = false;
   bool fail_fast = false;
   bool no_cache = false;
+  bool without_questions = false;  // set by commands that ask none
 };
 
 void add_output_options(CLI::App& command, OutputOptions& options);
 void add_encoder_options(CLI::App& command, EncoderArguments& options);
+// The same without --encoder, for commands that take several.
+void add_tower_options(CLI::App& command, EncoderArguments& options);
 void add_encoder_dir_option(CLI::App& command, std::filesystem::path& folder);
-// Device, dtype, threads and batch size; part of add_encoder_options.
+// Device, dtype, threads and batch size; part of add_tower_options.
 void add_runtime_options(CLI::App& command, EncoderArguments& options);
 // How images are cut into tiles: for the commands that pool tokens.
 void add_tile_options(CLI::App& command, EncoderArguments& options);
 // `accepts_file`: an embedding file does as well as a dataset.
 void add_data_options(CLI::App& command, DataArguments& options, bool accepts_file);
+void add_questions_option(CLI::App& command, DataArguments& options);
+// The switches of add_data_options, without DATA and --questions.
+void add_reading_options(CLI::App& command, DataArguments& options, bool accepts_file);
 
 // Adds the last part of a command's help.
 void add_examples(CLI::App& command, const std::vector<std::string>& examples);

@@ -3,21 +3,10 @@
 #include <map>
 
 #include "index/flat_index.h"
+#include "probe/cli/sources.h"
 #include "probe/core/error.h"
 
 namespace probe {
-namespace {
-
-RowMatrix rows_of(const RowMatrix& all, const std::vector<std::int64_t>& rows) {
-  RowMatrix some(std::ssize(rows), all.cols());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    some.row(static_cast<Eigen::Index>(i)) = all.row(rows[i]);
-  }
-  return some;
-}
-
-}  // namespace
-
 Matching match_images(const EmbeddingSet& set, MatchMode mode, bool keep_source, int k) {
   if (set.mean_tokens.cols() == 0) {
     throw Error(ErrorKind::input, "the embedding file has no /image/mean_tokens to match");

@@ -10,7 +10,6 @@
 #include "probe/core/utf8.h"
 #include "probe/data/manifest.h"
 #include "probe/data/questions.h"
-#include "probe/store/embedding_file.h"
 
 namespace probe {
 namespace fs = std::filesystem;
@@ -116,20 +115,26 @@ std::vector<Question> questions_of_file(const DataArguments& data, const ItemCol
 
 }  // namespace
 
+bool names_embedding_file(const fs::path& path) {
+  return is_hdf5_file(path) || path.extension() == ".h5" || path.extension() == ".hdf5";
+}
+
 Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
-                     bool encoder_given, bool quiet) {
+                     bool encoder_given, bool quiet, const ReadOptions& parts) {
   Vectors vectors;
-  if (is_hdf5_file(data.data) || data.data.extension() == ".h5" ||
-      data.data.extension() == ".hdf5") {
-    vectors.set = read_embedding_file(data.data, {});
+  if (names_embedding_file(data.data)) {
+    vectors.set = read_embedding_file(data.data, parts);
     vectors.source =
         source_of_file(vectors.set.provenance, encoder, encoder_given, data.data, quiet);
     check_options(vectors.set.provenance, encoder, data.data);
-    vectors.questions = questions_of_file(data, vectors.set.items, vectors.warnings);
+    if (!data.without_questions) {
+      vectors.questions = questions_of_file(data, vectors.set.items, vectors.warnings);
+    }
     return vectors;
   }
   EncoderSpec spec = choose_encoder(encoder, quiet);  // before the data are read
-  Dataset dataset = read_dataset(data.data, {data.questions, data.allow_outside});
+  Dataset dataset = read_dataset(
+      data.data, {data.questions, data.allow_outside, data.without_questions});
   vectors.source = std::make_unique<FeatureSource>(std::move(spec), encoder, false,
                                                    cache_place(data.no_cache), quiet);
   vectors.set = vectors.source->embed_items(dataset.items, data.fail_fast, vectors.failures);
@@ -197,6 +202,34 @@ std::vector<std::string> choice_names(const std::vector<Question>& questions) {
   }
   names.erase(kNoneOfThese);
   return {names.begin(), names.end()};
+}
+
+std::vector<std::string> stored_names(const std::vector<Question>& questions,
+                                      const std::vector<Item>& items) {
+  const std::vector<std::string> asked = choice_names(questions);
+  std::set<std::string> names(asked.begin(), asked.end());
+  for (const Item& item : items) {
+    if (!item.category.empty()) names.insert(item.category);
+  }
+  return {names.begin(), names.end()};
+}
+
+void require_directions(const ItemColumns& items, const RowMatrix& vectors,
+                        const std::string& where) {
+  for (Eigen::Index i = 0; i < vectors.rows(); ++i) {
+    if ((vectors.row(i).array() == 0.0f).all()) {
+      throw Error(ErrorKind::input, where + ": item " + printable(items.id[i]) +
+                                        ": a zero vector has no direction");
+    }
+  }
+}
+
+void require_embedding(const EmbeddingSet& set) {
+  if (set.embedding.cols() == 0) {
+    throw Error(ErrorKind::usage, "encoder " + printable(set.provenance.encoder) +
+                                      " has no embedding: zero-shot scoring needs one");
+  }
+  require_directions(set.items, set.embedding, "embedding");
 }
 
 std::map<std::string, int> row_by_id(const ItemColumns& items) {

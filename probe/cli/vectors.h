@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "probe/cli/features.h"
+#include "probe/store/embedding_file.h"
 
 namespace probe {
 
@@ -21,9 +22,12 @@ struct Vectors {
 
 // Reads an embedding file, or embeds the dataset (what the cache lacks).
 // `encoder_given`: the user named the encoder; an embedding file of another one is then
-// refused with Error(input).
+// refused with Error(input). `parts`: what of a file is read.
 Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
-                     bool encoder_given, bool quiet);
+                     bool encoder_given, bool quiet, const ReadOptions& parts = {});
+
+// True if `path` is an embedding file, by its content or its name.
+bool names_embedding_file(const std::filesystem::path& path);
 
 // Templates to use: those given, else the bundle's.
 // Throws Error(usage) if neither is known.
@@ -40,6 +44,17 @@ std::vector<std::string> all_prompts(const std::vector<std::string>& names,
 
 // Names that occur as choices of these questions, sorted, without kNoneOfThese.
 std::vector<std::string> choice_names(const std::vector<Question>& questions);
+
+// Names whose prompts `embed` stores: those of choice_names, and the items' categories,
+// which `classify` asks for. Sorted.
+std::vector<std::string> stored_names(const std::vector<Question>& questions,
+                                      const std::vector<Item>& items);
+
+// Throws Error(input) if the tower has no embedding, or an item's is zero: names the item.
+void require_embedding(const EmbeddingSet& set);
+// The part about zero vectors, for any vectors of the items; `where` begins the message.
+void require_directions(const ItemColumns& items, const RowMatrix& vectors,
+                        const std::string& where);
 
 // Item id -> row.
 std::map<std::string, int> row_by_id(const ItemColumns& items);

@@ -1,0 +1,70 @@
+// probe match with several towers side by side.
+#include "tests/support/made_up_command.h"
+
+namespace probe {
+namespace {
+
+using nlohmann::json;
+using test::made_up_set;
+
+class MatchTowers : public test::MadeUpCommand {
+ protected:
+  MatchTowers() : MadeUpCommand("match") {}
+};
+
+TEST_F(MatchTowers, AreScoredOnTheSameItemsAndCompared) {
+  const EmbeddingSet base = made_up_set("base", 30, 8, 1, 3, 0.1f);
+  const EmbeddingSet tuned = made_up_set("tuned", 33, 6, 2, 3, 9.0f);
+  const test::ProgramResult text =
+      run({write("base.h5", base), write("tuned.h5", tuned), "--k", "1"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.err.find("(base 30, tuned 33): 30 are common to all and used"),
+            std::string::npos)
+      << text.err;
+  const json result = report({write("base.h5", base), write("tuned.h5", tuned), "--k", "1,5",
+                              "--neighbours"});
+  const json rows = table(result, "match_o2o");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows.at(0).at("encoder"), "base");
+  EXPECT_EQ(rows.at(0).at("hit").at("correct"), 30);
+  EXPECT_EQ(rows.at(2).at("encoder"), "tuned");
+  EXPECT_EQ(rows.at(2).at("hit").at("total"), 30);
+  const json difference = table(result, "match_o2o_difference").at(0);
+  EXPECT_EQ(difference.at("queries"), 30);
+  EXPECT_NEAR(difference.at("difference_points").at("value").get<double>(),
+              difference.at("percent").get<double>() - difference.at("base_percent").get<double>(),
+              1e-9);
+  EXPECT_EQ(difference.at("mcnemar_p"), difference.at("holm_p"));  // of one comparison
+  const json by_category = table(result, "match_o2o_by_category");
+  EXPECT_EQ(by_category.at(0).at("base").at("total"), 10);
+  EXPECT_EQ(by_category.at(0).at("tuned").at("total"), 10);
+  EXPECT_EQ(table(result, "match_o2o_neighbors").size(), 300u);
+  EXPECT_EQ(result.at("figures").at(0).at("marks").size(), 2u);
+}
+
+TEST_F(MatchTowers, OneTowerHasItsColumnsByCategory) {
+  const json result = report({write("x.h5", made_up_set("one", 30, 8, 1, 3, 0.1f))});
+  EXPECT_FALSE(table(result, "match_o2o").at(0).contains("encoder"));
+  EXPECT_FALSE(has_table(result, "match_o2o_difference"));
+  const json row = table(result, "match_o2o_by_category").at(0);
+  EXPECT_EQ(row.at("mrr"), 1.0);
+  EXPECT_EQ(row.at("mean_fraction"), 1.0);
+}
+
+// The same encoder at two layers is two towers.
+TEST_F(MatchTowers, LayersTellTowersApart) {
+  EmbeddingSet last = made_up_set("clip", 12, 8, 1), before = made_up_set("clip", 12, 8, 2);
+  before.provenance.layer = "-2";
+  const json rows = table(report({write("a.h5", last), write("b.h5", before)}), "match_o2o");
+  EXPECT_EQ(rows.at(0).at("encoder"), "clip, layer last");
+  EXPECT_EQ(rows.at(1).at("encoder"), "clip, layer -2");
+}
+
+TEST_F(MatchTowers, AZeroVectorIsNamed) {
+  EmbeddingSet zero = made_up_set("one", 12, 8, 1);
+  zero.mean_tokens.row(7).setZero();
+  expect_failure({write("x.h5", zero)}, 1, "item item-07: a zero vector has no direction");
+}
+
+}  // namespace
+}  // namespace probe
