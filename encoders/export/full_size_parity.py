@@ -124,7 +124,7 @@ def measure(name: str, work: Path, options: argparse.Namespace) -> dict:
         plan.tensors = None
         result |= program_parity.compare_with_program(
             options.probe, bundle, lambda: library(name, source, bundle, ids), odd_photos(images), work, dtypes,
-            options.threads)
+            options.threads, options.tools, options.folders, with_ids=name == "eva")
         result["peak_gib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
         result["program_peak_gib"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20, 1)
         return result
@@ -153,6 +153,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", choices=["clip", "siglip", "clip-h", "eva"])
     parser.add_argument("--probe", type=Path, help="the built program; compares it rather than TorchScript in Python")
+    parser.add_argument("--tools", type=Path, help="folder with dump_pixels and dump_ids: 200 photos and, for eva, "
+                                                   "the texts of tests/parity as well")
+    parser.add_argument("--folders", nargs="*", default=[], help="more photos and names, besides those of demo/")
     parser.add_argument("--keep", type=Path, help="folder for the bundles (default: they are deleted)")
     parser.add_argument("--work", type=Path, help="folder for temporary checkpoints (default: the system's)")
     parser.add_argument("--json", type=Path, help="append one line of JSON a model")

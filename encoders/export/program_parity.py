@@ -5,6 +5,8 @@ its own processor and its own tokenizer. Shared by full_size_parity.py and tiny_
 import json
 import shutil
 import subprocess
+import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,12 @@ from typing import Callable
 import numpy as np
 import torch
 from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/parity"))
+
+from photo_files import pillow_rgb, write_photo_files
+from text_corpus import corpus
 
 TEXTS = ["a photo of a red fox", "banana", "deep purple pear on a white plate", "two green apples"]
 BARS = {"float32": (0.99999, 1e-4), "bfloat16": (0.999, None)}
@@ -27,6 +35,7 @@ class Reference:
     image: Callable[[torch.Tensor], tuple]  # -> embedding or None, {layer: tokens}
     text: Callable[[torch.Tensor], torch.Tensor] | None
     ids: Callable[[list[str]], list[list[int]]] | None  # padded to the context
+    tokenizer: str = ""  # whose `ids` are
 
 
 @torch.no_grad()
@@ -98,13 +107,22 @@ def distance(ours, theirs) -> dict:
 
 
 def compare_with_program(probe: Path, bundle: Path, reference: Callable[[], Reference], photos: list[Path], work: Path,
-                         dtypes=("float32", "bfloat16"), threads: int = 1) -> dict:
-    """One row of the table. The reference is let go before the program runs."""
+                         dtypes=("float32", "bfloat16"), threads: int = 1, tools: Path | None = None,
+                         folders=(), with_ids: bool = False) -> dict:
+    """One row of the table. The reference is let go before the program runs. `tools`: the
+    folder with dump_pixels and dump_ids; without it, pixels and ids are not compared."""
     spec = json.loads((bundle / "encoder.json").read_text())
     start = time.monotonic()
     live = reference()
     result: dict = {"reference": live.library, "photos": len(photos), "texts": len(TEXTS) if live.text else 0}
     wanted = reference_answers(live, photos)
+    if tools:
+        photo_folders = [ROOT / "demo/originals", *folders]
+        result["pixels"] = compare_pixels(tools / "dump_pixels", spec, live.pixels, photo_folders, 200)
+        print(f"  pixels: {result['pixels']}", flush=True)
+    if tools and with_ids:
+        result["ids"] = compare_ids(tools / "dump_ids", bundle, spec, live.ids, live.tokenizer, list(folders))
+        print(f"  ids: {result['ids']}", flush=True)
     del live
     result["reference_seconds"] = round(time.monotonic() - start, 1)
     items = write_items(work / "items", photos, wanted["text"] is not None)
@@ -132,7 +150,62 @@ def compare_with_program(probe: Path, bundle: Path, reference: Callable[[], Refe
     return result
 
 
+def compare_pixels(tool: Path, spec: dict, pixels: Callable, folders: list, count: int) -> dict:
+    """Image files of every kind (photo_files.py) through the program's decoder and resize,
+    and through the library's own processor, back to levels of 0 to 255."""
+    image = spec["image"]
+    rule = [image["resize"]["rule"], image["resize"]["to"], image["size"], image["resize"]["interpolation"],
+            image["crop"]["rule"], image["crop"]["rounding"]]
+    mean, std = (np.array(image[x], np.float64)[:, None, None] for x in ("mean", "std"))
+    counts, pictures, size = np.zeros(256, np.int64), 0, image["size"]
+    with tempfile.TemporaryDirectory() as folder:
+        program = subprocess.Popen([tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _, path in write_photo_files(folders, count, 4, Path(folder)):
+            program.stdin.write(f"file {path}\nagain {' '.join(map(str, rule))}\n".encode())
+            program.stdin.flush()
+            width, height = map(int, program.stdout.readline().split())
+            program.stdout.read(3 * width * height)
+            ours = np.frombuffer(program.stdout.read(3 * size * size), np.uint8).reshape(size, size, 3)
+            levels = (pixels(pillow_rgb(path)).numpy().astype(np.float64) * std + mean) * 255
+            theirs = levels.round().astype(np.int16).transpose(1, 2, 0)
+            counts += np.bincount(np.abs(ours.astype(np.int16) - theirs).ravel(), minlength=256)
+            pictures += 1
+        program.stdin.close()
+        program.wait()
+    return {"pictures": pictures, "values": int(counts.sum()), "equal": float(counts[0] / counts.sum()),
+            "within_1": float(counts[:2].sum() / counts.sum()), "largest": int(np.flatnonzero(counts).max()),
+            "rule": " ".join(map(str, rule))}
+
+
+def compare_ids(tool: Path, bundle: Path, spec: dict, ids: Callable, library: str, folders: list) -> dict:
+    """Every text of tests/parity/text_corpus.py, fitted to the context."""
+    t, context = spec["text"]["tokenizer"], spec["text"]["context_length"]
+    # NUL ends a text for one side or the other of SentencePiece; neither is a reference.
+    texts = [text for _, text in corpus(folders) if t["type"] == "clip_bpe" or "\0" not in text]
+    framed = b"".join(f"{len(raw)}\n".encode() + raw for raw in (text.encode() for text in texts))
+    words = [tool, t["type"], bundle, t["file"], t["start_id"], t["end_id"], t["pad_id"], t["clean"], t["canonicalize"],
+             int(t["lowercase"])]
+    out = subprocess.run([str(word) for word in words], input=framed, capture_output=True, check=True).stdout.decode()
+    equal, wrong = 0, []
+    for text, line, theirs in zip(texts, out.splitlines(), ids(texts), strict=True):
+        row = [int(word) for word in line.split()]
+        if len(row) > context:
+            row = row[: context - 1] + [t["end_id"]]
+        row += [t["pad_id"]] * (context - len(row))
+        equal += row == theirs
+        if row != theirs:
+            wrong.append(text)
+    for text in wrong[:8]:
+        print(f"  other ids: {text!r}", flush=True)
+    return {"library": library, "texts": len(texts), "equal": equal}
+
+
 def within_bars(result: dict) -> bool:
+    pixels, ids = result.get("pixels"), result.get("ids")
+    if pixels and not (pixels["within_1"] >= 0.999 and pixels["largest"] <= 2):
+        return False
+    if ids and ids["equal"] != ids["texts"]:
+        return False
     for dtype, (cosine, error) in BARS.items():
         for value in result.get(dtype, {}).values():
             if not value["cosine"] >= cosine or (error is not None and not value["error"] <= error):
@@ -196,5 +269,5 @@ def open_clip_reference(source: Path) -> Reference:
         return model.encode_image(pixels), {"last": last, "-2": below, "post": norm(last)}
 
     return Reference(f"open_clip {open_clip.__version__}, timm {timm.__version__}", transform, image, model.encode_text,
-                     lambda texts: tokenizer(texts).tolist())
+                     lambda texts: tokenizer(texts).tolist(), f"open_clip {open_clip.__version__}")
 

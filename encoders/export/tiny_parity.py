@@ -8,6 +8,7 @@ is not installed. Exit 1 below issue 4's bars.
 """
 
 import argparse
+import importlib.metadata
 import importlib.util
 import json
 import sys
@@ -36,13 +37,14 @@ class Family:
     processor: str | None = None  # of transformers; None: the whole-image squash
     options: dict = field(default_factory=dict)
     note: str = ""
+    tokenizer: str = ""  # compared on all texts; "": its ids are compared in tests/parity
 
 
 def open_clip_families() -> dict:
     import tiny_open_clip
 
     return {
-        "eva01": Family(tiny_open_clip.eva01),
+        "eva01": Family(tiny_open_clip.eva01, tokenizer="open_clip"),
         "eva02": Family(tiny_open_clip.eva02),
         "eva02-e": Family(tiny_open_clip.eva02_e),
         "open_clip-clip": Family(tiny_open_clip.clip),
@@ -55,7 +57,7 @@ FAMILIES = {
     "clip": Family(tiny_models.clip, references.clip, "CLIP"),
     "clip-h": Family(tiny_models.clip, references.clip, "CLIP", {"act": "gelu", "width": 40, "seed": 2}),
     "siglip": Family(tiny_models.siglip, references.siglip, "Siglip"),
-    "siglip2": Family(tiny_models.siglip2, references.siglip, "Siglip"),
+    "siglip2": Family(tiny_models.siglip2, references.siglip, "Siglip", tokenizer="sentencepiece"),
     "llava-next-clip": Family(tiny_models.llava, lambda f: references.llava(f, "clip"), None, {"kind": "clip"}),
     "llava-next-siglip": Family(tiny_models.llava, lambda f: references.llava(f, "siglip"), None, {"kind": "siglip"}),
     "internvit-300m": Family(tiny_models.internvit, references.internvit, note=PUBLISHED),
@@ -78,16 +80,21 @@ def measure(name: str, family: Family, options: argparse.Namespace, work: Path) 
         ids = plan.tokenizer.ids if plan.tokenizer else None
         live = program_parity.transformers_reference(source, bundle, family.model, family.processor, ids)
         live.library = family.note or live.library
+        live.tokenizer = f"{family.tokenizer} {importlib.metadata.version(family.tokenizer)}" if family.tokenizer else ""
         return live
 
     return {"name": name, "size": "tiny", "architecture": plan.architecture, "parameters": plan.parameters,
             **program_parity.compare_with_program(options.probe, bundle, reference,
-                                                  full_size_parity.odd_photos(options.images), work)}
+                                                  full_size_parity.odd_photos(options.images), work,
+                                                  tools=options.tools, folders=options.folders,
+                                                  with_ids=bool(family.tokenizer))}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probe", type=Path, required=True, help="the built program")
+    parser.add_argument("--tools", type=Path, help="folder with dump_pixels and dump_ids: compares those as well")
+    parser.add_argument("--folders", nargs="*", default=[], help="more photos and names, besides those of demo/")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="some families")
     parser.add_argument("--json", type=Path, help="append one line of JSON a family")
     parser.add_argument("--images", type=int, default=8, help="photos of demo/ (default: 8)")
