@@ -86,7 +86,7 @@ def measure(name: str, family: Family, options: argparse.Namespace, work: Path) 
     return {"name": name, "size": "tiny", "architecture": plan.architecture, "parameters": plan.parameters,
             **program_parity.compare_with_program(options.probe, bundle, reference,
                                                   full_size_parity.odd_photos(options.images), work,
-                                                  tools=options.tools, folders=options.folders,
+                                                  tools=options.tools, folders=options.folders, pictures=40,
                                                   with_ids=bool(family.tokenizer))}
 
 

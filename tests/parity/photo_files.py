@@ -120,8 +120,11 @@ def write_photo_files(folders, count: int, seed: int, target: Path):
 def pillow_rgb(path: Path) -> Image.Image:
     """As openai/CLIP and open_clip read a file: open and convert, orientation ignored.
     16-bit grey is scaled (v >> 8), where convert("RGB") would clip at 255 and turn it white
-    (python-pillow issue 2574)."""
+    (python-pillow issue 2574). Alpha is dropped, also as a note that Pillow keeps beside the
+    pixels: transformers 5 would composite such pictures over white."""
     image = Image.open(path)
     if image.mode.startswith("I"):
         return Image.fromarray((np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)).convert("RGB")
-    return image.convert("RGB")
+    image = image.convert("RGB")
+    image.info = {}
+    return image

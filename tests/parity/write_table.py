@@ -19,8 +19,11 @@ library's own processor, tokenizer and model on the other. **All weights are ran
 the table says that the same arithmetic is done, and nothing about accuracy.
 
 - pixels: image files of every kind ({kinds}), decoded, resized and cropped; levels of 0 to
-  255 that are within 1 of the reference's, and the largest difference.
-- ids: texts with the same token ids, of all that were tried.
+  255 that are within 1 of the reference's, and the largest difference. The reference is
+  given what Pillow's `convert("RGB")` gives: `probe` drops alpha, as openai/CLIP and
+  open_clip do, where transformers 5 composites it over white.
+- ids: texts with the same token ids, of all that were tried. Set aside are texts that spell
+  CLIP's marks out (`<|endoftext|>`), which open_clip alone spells otherwise.
 - cosine, error: the worst row among image embeddings, every single token of every exported
   layer, and text embeddings; the error is the largest one of a row over the row's norm.
   Bars: float32 0.99999 and 1e-4, bfloat16 0.999.
@@ -49,13 +52,14 @@ def pixels_cell(row: dict) -> str:
 def ids_cell(row: dict, name: str, ids: list[dict] | None) -> str:
     found = row.get("ids")
     if found:
-        return f"{found['equal']:,} of {found['texts']:,}"
+        aside = f", {found['set_aside']} set aside" if found["set_aside"] else ""
+        return f"{found['equal']:,} of {found['texts']:,}{aside} ({found['library']})"
     if not row.get("texts"):
         return "no text tower"
     if name.startswith("siglip"):
         return "real vocabulary not run; see below" if row.get("size") == "full" else "see below"
     clip = next((x for x in ids or [] if x["title"].startswith("CLIP BPE")), None)
-    return f"{clip['equal']:,} of {clip['texts']:,}" if clip else "not run"
+    return f"{clip['equal']:,} of {clip['texts']:,} (openai-clip)" if clip else "not run"
 
 
 def cosine(values: dict | None) -> str:
