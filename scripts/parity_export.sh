@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 export_dir=$root/encoders/export
 venv=${PROBE_OPEN_CLIP_VENV:-$root/.venv-open-clip}
 
-if [ ! -x "$venv/bin/python" ]; then
+if ! "$venv/bin/python" -c 'import open_clip, h5py' 2>/dev/null; then
   free_gb=$(df --output=avail -BG "$root" | tail -1 | tr -dc 0-9)
   if [ "$free_gb" -lt 12 ]; then
     echo "parity_export: 12 GB of free disk are required for $venv, got $free_gb" >&2

@@ -3,13 +3,13 @@
 # their own (.venv-export) that borrows LibTorch from .venv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-venv=.venv-export
-if [ ! -x $venv/bin/pytest ]; then
-  .venv/bin/python -m venv $venv
-  site=$($venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+venv=${PROBE_EXPORT_VENV:-$PWD/.venv-export}
+if ! "$venv/bin/python" -c 'import pytest, h5py' 2>/dev/null; then
+  .venv/bin/python -m venv "$venv"
+  site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/libtorch.pth"
-  $venv/bin/pip install -q --disable-pip-version-check -r encoders/export/requirements.txt pytest
-  $venv/bin/pip install -q --disable-pip-version-check --no-deps -e encoders/export
+  "$venv/bin/pip" install -q --disable-pip-version-check -r encoders/export/requirements.txt pytest
+  "$venv/bin/pip" install -q --disable-pip-version-check --no-deps -e encoders/export
 fi
 cd encoders/export
-../../$venv/bin/pytest -q -p no:cacheprovider -W ignore tests
+"$venv/bin/python" -m pytest -q -p no:cacheprovider -W ignore tests -m 'slow or not slow'

@@ -1,4 +1,4 @@
-// probe encoders, probe info, probe verify.
+// probe encoders (and encoders pull), probe info, probe verify.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,7 @@
 #include "probe/cli/common_options.h"
 #include "probe/cli/encoder_choice.h"
 #include "probe/cli/output.h"
+#include "probe/cli/pull_encoder.h"
 #include "probe/cli/verify_bundle.h"
 #include "probe/core/error.h"
 
@@ -143,14 +144,52 @@ void add_name(CLI::App& app, EncoderArguments& encoder) {
       ->capture_default_str();
 }
 
+CLI::App* add_pull(CLI::App& app, PullOptions& options, OutputOptions& output) {
+  CLI::App* pull = app.add_subcommand(
+      "pull", "export an encoder from the Hugging Face hub, open_clip or a folder (needs the "
+              "Python package in encoders/export)");
+  pull->add_option("NAME", options.model,
+                   "clip, siglip, clip-h, eva, a hub id (owner/name[@revision]), "
+                   "open_clip:ARCHITECTURE/TAG, or a folder with a checkpoint")
+      ->required();
+  pull->add_option("--as", options.name, "name of the bundle (default: from NAME)");
+  pull->add_option("--encoder-dir,--encoder_dir", options.encoder_dir,
+                   "where to put it (default: ~/.cache/probe/encoders)")
+      ->type_name("DIR");
+  pull->add_option("--dtype", options.dtype, "how the weights are stored: float32 or float16")
+      ->check(CLI::IsMember({"float32", "float16"}))
+      ->capture_default_str();
+  pull->add_option("--layers", options.layers,
+                   "token outputs, e.g. --layers=-1,-2,post (default: per family)");
+  pull->add_option("--python", options.python,
+                   "Python with probe-export (default: PROBE_PYTHON, then the checkout's "
+                   ".venv-export or .venv-open-clip, then python3)");
+  pull->add_flag("--force", options.force, "replace a bundle of that name");
+  add_output_options(*pull, output);
+  add_examples(*pull, {"probe encoders pull siglip",
+                       "probe encoders pull google/siglip-base-patch16-224 --dtype float16",
+                       "probe encoders pull ./llava-next-8b --as llava-next --layers=-2"});
+  return pull;
+}
+
 }  // namespace
 
-Command add_encoders(CLI::App& app, const std::string&) {
+Command add_encoders(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<EncodersOptions>();
   add_encoder_dir_option(app, options->encoder_dir);
   add_output_options(app, options->output);
-  add_examples(app, {"probe encoders", "probe encoders --encoder-dir ~/bundles --json"});
-  return [options] { return show_report(run_encoders(*options), options->output); };
+  add_examples(app, {"probe encoders", "probe encoders --encoder-dir ~/bundles --json",
+                     "probe encoders pull siglip"});
+  auto pull_options = std::make_shared<PullOptions>();
+  CLI::App* pull = add_pull(app, *pull_options, options->output);
+  return [=] {
+    if (!pull->parsed()) return show_report(run_encoders(*options), options->output);
+    if (pull_options->encoder_dir.empty()) pull_options->encoder_dir = options->encoder_dir;
+    pull_options->quiet = options->output.quiet;
+    Report report = pull_encoder(*pull_options);
+    report.provenance["command_line"] = command_line;
+    return show_report(report, options->output);
+  };
 }
 
 Command add_info(CLI::App& app, const std::string&) {

@@ -12,6 +12,7 @@ import argparse
 import collections
 import importlib.metadata
 import importlib.util
+import json
 import pathlib
 import re
 import string
@@ -45,6 +46,9 @@ def probe_ids(tool, arguments, texts):
     return rows
 
 
+RESULTS = []  # for --json
+
+
 def report(title, texts, want, got, shown=8, excuse=lambda reference, ours: None):
     """`excuse` names the reason why a difference is none of probe's, or gives None."""
     counts = collections.Counter()
@@ -62,6 +66,8 @@ def report(title, texts, want, got, shown=8, excuse=lambda reference, ours: None
     total, bad = sum(counts.values()), sum(map(len, wrong.values()))
     print(f"{title}: {total - bad - set_aside.total()} of {total} texts with identical ids, "
           f"{set_aside.total()} set aside, {bad} wrong")
+    RESULTS.append({"title": title, "texts": total, "equal": total - bad - set_aside.total(),
+                    "set_aside": dict(set_aside), "wrong": bad})
     for reason, count in set_aside.items():
         print(f"  set aside: {count} {reason}")
     for kind, count in counts.items():
@@ -151,6 +157,7 @@ def main():
     parser.add_argument("merges", type=pathlib.Path)
     parser.add_argument("models", help="comma-separated SentencePiece models; '-' trains one")
     parser.add_argument("folders", nargs="*")
+    parser.add_argument("--json", type=pathlib.Path, help="write the counts there")
     options = parser.parse_args()
     texts = corpus(options.folders)
     good = compare_clip(options.tool, options.merges, texts)
@@ -159,6 +166,8 @@ def main():
             model = (train_model(texts, pathlib.Path(folder)) if name == "-"
                      else pathlib.Path(name))
             good = compare_sentencepiece(options.tool, model, texts) and good
+    if options.json:
+        options.json.write_text(json.dumps(RESULTS, indent=1) + "\n")
     return 0 if good else 1
 
 

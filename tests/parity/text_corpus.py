@@ -147,4 +147,8 @@ def corpus(folders, seed=4):
     texts += [("mixed-up encodings", mixed_up(rng)) for _ in range(4000)]
     texts += [("html references", with_references(rng)) for _ in range(3000)]
     texts += [("long texts", random_words(rng, known)) for _ in range(500)]
+    kinds = [("random unicode", lambda: random_unicode(rng)), ("mixed-up encodings", lambda: mixed_up(rng)),
+             ("html references", lambda: with_references(rng)), ("long texts", lambda: random_words(rng, known))]
+    while len(texts) < 20_000:  # without the name files
+        texts += [(kind, make()) for kind, make in kinds]
     return texts

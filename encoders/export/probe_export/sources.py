@@ -1,6 +1,7 @@
 """Where a model's files come from: a local folder or the Hugging Face hub."""
 
 import re
+import sys
 from pathlib import Path
 
 from probe_export.errors import ExportError
@@ -12,6 +13,14 @@ KNOWN = {
     "clip-h": "laion/CLIP-ViT-H-14-laion2B-s32B-b79K",
     "eva": "open_clip:EVA01-g-14/laion400m_s11b_b41k",
 }
+
+WEIGHTS = (".safetensors", ".bin", ".pt")
+
+
+def cost_line(repo: str, name: str, size: int, cache: str) -> str:
+    gib = size / 2**30
+    return (f"probe-export: {repo}: downloading {name}, {size / 1e9:.2f} GB, into {cache}; the export needs about "
+            f"{2.2 * gib + 0.6:.1f} GiB of memory if these weights are float32, {4.4 * gib + 0.6:.1f} if half precision")
 
 
 class LocalFolder:
@@ -44,6 +53,9 @@ class HubRepo:
         self.wanted_revision = revision
         self.revision = None
         self.unreachable = False
+        from huggingface_hub.utils import logging
+
+        logging.set_verbosity_error()  # its retries; what came of them is told here
 
     def find(self, name: str) -> Path | None:
         from huggingface_hub import hf_hub_download
@@ -54,6 +66,7 @@ class HubRepo:
         )
 
         try:
+            self._say_cost(name)
             path = Path(hf_hub_download(self.repo, name, revision=self.wanted_revision))
         except LocalEntryNotFoundError as error:
             # Offline. A snapshot that holds config.json may simply lack an optional file;
@@ -73,6 +86,25 @@ class HubRepo:
             self.revision = match[1]
         return path
 
+    def _say_cost(self, name: str) -> None:
+        """Before a large file is fetched: its size, and what an export of it needs."""
+        from huggingface_hub import (
+            constants,
+            get_hf_file_metadata,
+            hf_hub_url,
+            try_to_load_from_cache,
+        )
+
+        if not name.endswith(WEIGHTS) or constants.HF_HUB_OFFLINE:
+            return
+        if isinstance(try_to_load_from_cache(self.repo, name, revision=self.wanted_revision), str):
+            return
+        try:
+            size = get_hf_file_metadata(hf_hub_url(self.repo, name, revision=self.wanted_revision)).size or 0
+        except Exception:  # absent or out of reach: hf_hub_download tells which
+            return
+        print(cost_line(self.repo, name, size, constants.HF_HUB_CACHE), file=sys.stderr, flush=True)
+
     def _has_snapshot(self) -> bool:
         from huggingface_hub import try_to_load_from_cache
 
@@ -85,7 +117,7 @@ class HubRepo:
         return ExportError(
             f"{self.repo}: {name} is not in the Hugging Face cache and the hub cannot be reached; "
             f"on a machine with internet run `hf download {self.repo} --local-dir FOLDER`, "
-            f"bring FOLDER here and pass its path as MODEL"
+            f"bring FOLDER here and pass its path as MODEL: `probe-export FOLDER -o BUNDLE`"
         )
 
     def missing(self, name: str) -> ExportError:

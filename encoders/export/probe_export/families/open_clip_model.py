@@ -60,8 +60,8 @@ def plan_named(text: str, wanted: list[str] | None) -> Plan:
         hub = stated.get("hf_hub", "").rstrip("/")
         raise ExportError(
             f"open_clip:{text}: the weights are not in the cache and cannot be fetched; on a machine with internet run "
-            f"`hf download {hub or architecture} --local-dir FOLDER`, bring FOLDER here and pass its path as MODEL "
-            f"(or open_clip:{architecture}/FILE)") from error
+            f"`hf download {hub or architecture} --local-dir FOLDER`, bring FOLDER here and pass its path as MODEL: "
+            f"`probe-export FOLDER -o BUNDLE` (or open_clip:{architecture}/FILE)") from error
     revision = path.parent.name if path.parent.parent.name == "snapshots" else None
     return make_plan(config, stated, path, f"open_clip {text}", revision, wanted, (None, {}))
 
