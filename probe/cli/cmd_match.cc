@@ -76,8 +76,8 @@ Table neighbor_table(const Matching& matching, const ItemColumns& items, MatchMo
   Table table;
   table.name = "match_" + mode_name(mode) + "_neighbors";
   table.title = std::string(mode_title(mode)) + ", neighbours";
-  table.columns = {{"query", "query"},       {"category", "category"},
-                   {"rank", "rank"},         {"neighbor", "neighbour"},
+  table.columns = {{"query", "query", true}, {"category", "category"},
+                   {"rank", "rank"},         {"neighbor", "neighbour", true},
                    {"neighbor_category", "its category"}, {"cosine", "cosine"}};
   for (const QueryMatch& match : matching.matches) {
     for (std::size_t i = 0; i < match.neighbors.size(); ++i) {
