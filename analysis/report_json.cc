@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/table.h"
@@ -64,12 +65,19 @@ Json figure_json(const Figure& figure) {
           {"marks", std::move(marks)}};
 }
 
-// Titles of the columns, which rows name only by machine names.
-Json columns_json(const std::vector<Column>& columns) {
+// Titles of the columns, which rows name only by machine names, and how many decimals
+// its numbers are shown with.
+Json columns_json(const Table& table) {
   Json list = Json::array();
-  for (const Column& column : columns) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
     Json entry = {{"name", column.name}, {"title", column.title}};
     if (column.items) entry["items"] = true;
+    int decimals = -1;
+    for (const auto& row : table.rows) {
+      if (row[c].kind == Cell::Kind::number) decimals = std::max(decimals, row[c].decimals);
+    }
+    if (decimals >= 0) entry["decimals"] = decimals;
     list.push_back(std::move(entry));
   }
   return list;
@@ -90,7 +98,7 @@ std::string render_json(const Report& report) {
     }
     Json entry = {{"name", table.name},
                   {"title", table.title},
-                  {"columns", columns_json(table.columns)},
+                  {"columns", columns_json(table)},
                   {"rows", std::move(rows)}};
     if (!table.note.empty()) entry["note"] = table.note;
     tables.push_back(std::move(entry));

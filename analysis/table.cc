@@ -15,37 +15,6 @@ double percent(const Accuracy& accuracy) {
   return 100.0 * static_cast<double>(accuracy.correct) / static_cast<double>(accuracy.total);
 }
 
-// What a person reads in one cell.
-std::string cell_text(const Cell& cell) {
-  switch (cell.kind) {
-    case Cell::Kind::unknown: return "unknown";
-    case Cell::Kind::text: return printable(cell.words);
-    case Cell::Kind::count: return std::to_string(cell.whole);
-    case Cell::Kind::number: {
-      std::string text = fmt::format("{:.{}f}", cell.real, cell.decimals);
-      // A small p is not zero.
-      if (cell.real > 0 && text.find_first_not_of("0.") == std::string::npos) {
-        text = "<" + text.substr(0, text.size() - 1) + "1";
-      }
-      if (cell.interval) {
-        text += fmt::format(" [{:.{}f}, {:.{}f}]", cell.interval->low, cell.decimals,
-                            cell.interval->high, cell.decimals);
-      }
-      return text;
-    }
-    case Cell::Kind::accuracy: {
-      if (cell.accuracy.total == 0) return "none";
-      std::string text = fmt::format("{:.1f}", percent(cell.accuracy));
-      if (cell.interval) {
-        text += fmt::format(" [{:.1f}, {:.1f}]", 100 * cell.interval->low,
-                            100 * cell.interval->high);
-      }
-      return text + fmt::format(" ({}/{})", cell.accuracy.correct, cell.accuracy.total);
-    }
-  }
-  return "";
-}
-
 bool right_aligned(const Table& table, std::size_t column) {
   return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
     return row[column].kind != Cell::Kind::text;
@@ -115,6 +84,36 @@ std::string escape_with(const std::string& text,
 }
 
 }  // namespace
+
+std::string cell_text(const Cell& cell) {
+  switch (cell.kind) {
+    case Cell::Kind::unknown: return "unknown";
+    case Cell::Kind::text: return printable(cell.words);
+    case Cell::Kind::count: return std::to_string(cell.whole);
+    case Cell::Kind::number: {
+      std::string text = fmt::format("{:.{}f}", cell.real, cell.decimals);
+      // A small p is not zero.
+      if (cell.real > 0 && text.find_first_not_of("0.") == std::string::npos) {
+        text = "<" + text.substr(0, text.size() - 1) + "1";
+      }
+      if (cell.interval) {
+        text += fmt::format(" [{:.{}f}, {:.{}f}]", cell.interval->low, cell.decimals,
+                            cell.interval->high, cell.decimals);
+      }
+      return text;
+    }
+    case Cell::Kind::accuracy: {
+      if (cell.accuracy.total == 0) return "none";
+      std::string text = fmt::format("{:.1f}", percent(cell.accuracy));
+      if (cell.interval) {
+        text += fmt::format(" [{:.1f}, {:.1f}]", 100 * cell.interval->low,
+                            100 * cell.interval->high);
+      }
+      return text + fmt::format(" ({}/{})", cell.accuracy.correct, cell.accuracy.total);
+    }
+  }
+  return "";
+}
 
 Cell unknown_cell() { return {}; }
 

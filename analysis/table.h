@@ -63,6 +63,9 @@ struct Report {
   std::vector<Failure> failures;
 };
 
+// What a person reads in one cell. Control characters and invalid bytes are shown escaped.
+std::string cell_text(const Cell& cell);
+
 // Aligned columns for a terminal. "85.5 [80.1, 89.6]" is a percentage with its interval;
 // "unknown" a value that is not known.
 std::string render_text(const Table& table);
@@ -78,7 +81,8 @@ std::string render_markdown(const Table& table);
 std::string render_latex(const Table& table);
 
 // The whole report; keys as in the struct. An accuracy is {"correct","total","percent",
-// "low","high"}, an unknown value null.
+// "low","high"}, an unknown value null; a column of numbers names their "decimals".
+// analysis/report_reading.h reads it.
 std::string render_json(const Report& report);
 
 }  // namespace probe

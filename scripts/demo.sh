@@ -17,6 +17,7 @@ step "probe zeroshot: multiple choice on originals and their recoloured twins"
 "$probe" zeroshot "$out/demo.h5" --questions demo/questions.jsonl --tables "$out/zeroshot"
 step "probe match: original to original, modified to original"
 "$probe" match "$out/demo.h5" --mode both --questions demo/questions.jsonl --tables "$out/match"
+"$probe" match "$out/demo.h5" --mode both --neighbors --json --quiet >"$out/neighbors.json"
 step "probe compare: the encoder beside MLLM responses made up for show, and published scores"
 "$probe" compare "$out/demo.h5" --questions demo/questions.jsonl \
   --responses demo/sample_responses.jsonl --models demo/sample_models.csv --asked-only \
@@ -24,4 +25,7 @@ step "probe compare: the encoder beside MLLM responses made up for show, and pub
   --published demo/nemo_table2.csv --tables "$out/compare"
 step "probe export: vectors for other tools"
 "$probe" export "$out/demo.h5" -o "$out/vectors"
-printf '\nAll of it is in %s\n' "$out"
+step "probe report: all of it on one page, with pictures"
+"$probe" report "$out/report.html" "$out"/{zeroshot,compare}/result.json "$out/neighbors.json" \
+  --images demo --title "What the demo encoder knows" --quiet
+printf '\nAll of it is in %s; the page to open is %s\n' "$out" "$(realpath "$out/report.html")"

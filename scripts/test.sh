@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up and runs the tests.
 #   scripts/test.sh          the quick tier (what CI runs)
-#   scripts/test.sh --all    every tier: quick, slow, fault, scale, parity, bench
+#   scripts/test.sh --all    every tier: quick, slow, fault, scale, parity, browser, bench
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

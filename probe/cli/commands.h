@@ -28,6 +28,7 @@ Command add_export(CLI::App& app, const std::string& command_line);
 Command add_infimm(CLI::App& app, const std::string& command_line);
 Command add_locate(CLI::App& app, const std::string& command_line);
 Command add_recolor(CLI::App& app, const std::string& command_line);
+Command add_report(CLI::App& app, const std::string& command_line);
 Command add_score(CLI::App& app, const std::string& command_line);
 Command add_questions(CLI::App& app, const std::string& command_line);
 

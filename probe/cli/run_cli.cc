@@ -41,6 +41,7 @@ constexpr CommandEntry kCommands[] = {
     {"infimm", "InfiMM-Eval: judge prompts, and weighted scores of judged answers", add_infimm},
     {"locate", "LocateBench: build items, draw prompts, score, encoder baseline", add_locate},
     {"recolor", "make attribute-modified images: the object in another colour", add_recolor},
+    {"report", "one HTML page, offline, with every table and figure of results", add_report},
     {"score", "MLLM responses to accuracies: open, choice and unsolvable questions", add_score},
     {"questions", "make choice, unsolvable and open questions for MLLMs", add_questions},
 };

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "probe/core/atomic_file.h"
+#include "probe/core/base64.h"
 #include "probe/core/error.h"
 #include "probe/core/utf8.h"
 
@@ -11,23 +12,6 @@ namespace probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string encode_base64(const std::string& bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < n ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k <= n ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return out;
-}
 
 // As pandas writes it: quoted when needed.
 std::string tsv_field(const std::string& value) {

@@ -1,26 +1,37 @@
 """Every notebook runs from its first cell to its last on fresh files."""
 
+import json
+import os
 import pathlib
 
 import nbformat
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run_probe
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SAMPLES = [ROOT / "tests/data/report" / f"{name}.json" for name in ("zeroshot", "compare", "match")]
 
 
 def test_there_are_notebooks():
-    assert NOTEBOOKS
+    assert [path.stem for path in NOTEBOOKS] == ["embeddings", "figures", "umap"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path: pathlib.Path, embedded, monkeypatch):
     embedding_file, folder = embedded
     monkeypatch.setenv("PROBE_EMBEDDINGS", str(embedding_file))
+    run_probe("match", embedding_file, "--tables", folder / "match", "-q", home=folder)  # a result with its CSV
+    results = [*SAMPLES, folder / "match/result.json"]
+    monkeypatch.setenv("PROBE_RESULTS", os.pathsep.join(map(str, results)))
     monkeypatch.setenv("HOME", str(folder))
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert any("image/png" in output.get("data", {}) for output in outputs), "no figure was drawn"
     assert all(output.output_type != "error" for output in outputs)
+    pictures = sum("image/png" in output.get("data", {}) for output in outputs)
+    if path.stem == "figures":  # every figure, and one for each table with accuracies and intervals
+        figures = sum(len(json.loads(result.read_text())["figures"]) for result in results)
+        assert pictures == figures + 4
+    else:
+        assert pictures == {"embeddings": 2, "umap": 1}[path.stem]
