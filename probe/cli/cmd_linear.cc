@@ -52,6 +52,7 @@ void check_same_encoder(const Source& train, const Source& test, Representation 
   check("encoder", a.encoder, b.encoder);
   check("bundle", a.bundle_sha256, b.bundle_sha256);
   check("preprocessing", a.preprocessing, b.preprocessing);
+  check("tiles", a.tiles, b.tiles);
   if (tokens) check("layer", a.layer, b.layer);
   if (tokens) check("pooling", a.pooling, b.pooling);
 }
