@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 
 namespace probe {
 
@@ -66,8 +67,12 @@ std::vector<ChoiceOutcome> score_choices(const std::vector<Question>& questions,
     outcome.item_id = question.item_id;
     outcome.answer = question.answer;
     for (const std::string& choice : question.choices) {
-      const auto text = classifier.vectors.row(class_of.at(choice));
-      outcome.cosines.push_back(unit.row(row->second).dot(text));
+      const auto text = class_of.find(choice);
+      if (text == class_of.end()) {
+        throw Error(ErrorKind::input, "question \"" + printable(question.id) + "\": choice \"" +
+                                          printable(choice) + "\" has no text vector");
+      }
+      outcome.cosines.push_back(unit.row(row->second).dot(classifier.vectors.row(text->second)));
     }
     const auto best = std::max_element(outcome.cosines.begin(), outcome.cosines.end());
     outcome.picked = static_cast<int>(best - outcome.cosines.begin());

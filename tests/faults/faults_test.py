@@ -123,9 +123,9 @@ def test_Bugcase38_disk_full(photos, tmp_path):
     assert vectors(tmp_path / "copy.h5") == vectors(whole)
     # A table: an earlier whole file of that name stays as it was.
     result = in_small_filesystem(
-        "100k",
+        "400k",
         f"'{PROGRAM}' zeroshot '{ROOT}/demo/animals' --encoder demo --tables '{small}/t' -q >/dev/null; "
-        f"sha256sum < '{small}/t/result.json'; head -c 99999 /dev/zero > '{small}/fill' 2>/dev/null; "
+        f"sha256sum < '{small}/t/result.json'; head -c 399999 /dev/zero > '{small}/fill' 2>/dev/null; "
         f"'{PROGRAM}' zeroshot '{ROOT}/demo/animals' --encoder demo --tables '{small}/t' -q >/dev/null; echo code $?; "
         f"sha256sum < '{small}/t/result.json'",
         small,

@@ -13,6 +13,11 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SAMPLES = [ROOT / "tests/data/report" / f"{name}.json" for name in ("zeroshot", "compare", "match")]
 
 
+def has_intervals(table):
+    cells = [cell for row in table["rows"] for cell in row.values() if isinstance(cell, dict)]
+    return any(cell.get("percent") is not None and "low" in cell for cell in cells)
+
+
 def test_there_are_notebooks():
     assert [path.stem for path in NOTEBOOKS] == ["embeddings", "figures", "umap"]
 
@@ -30,8 +35,11 @@ def test_notebook_runs(path: pathlib.Path, embedded, monkeypatch):
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert all(output.output_type != "error" for output in outputs)
     pictures = sum("image/png" in output.get("data", {}) for output in outputs)
-    if path.stem == "figures":  # every figure, and one for each table with accuracies and intervals
-        figures = sum(len(json.loads(result.read_text())["figures"]) for result in results)
-        assert pictures == figures + 4
+    if path.stem == "figures":  # every figure with marks, and one for each table with accuracies and intervals
+        read = [json.loads(result.read_text()) for result in results]
+        figures = sum(bool(figure["marks"]) for result in read for figure in result["figures"])
+        tables = sum(has_intervals(table) for result in read for table in result["tables"])
+        assert figures > 8 and tables > 3
+        assert pictures == figures + tables
     else:
         assert pictures == {"embeddings": 2, "umap": 1}[path.stem]
