@@ -19,7 +19,7 @@ for word in "$@"; do
   case $part in
     0) photos+=("$word") ;;
     1) names+=("$word") ;;
-    *) models="$models,$word" ;;
+    *) models="$word,$models" ;;
   esac
 done
 

@@ -51,8 +51,8 @@ def eva_config(trunk: str) -> dict:
                            "timm_pool": "token", "timm_proj": None}}
 
 
-def clip_config(quick: bool) -> dict:
-    return {"embed_dim": 16, "quick_gelu": quick, "text_cfg": dict(TEXT),
+def clip_config(quick: bool, text_width: int = 8) -> dict:
+    return {"embed_dim": 16, "quick_gelu": quick, "text_cfg": dict(TEXT, width=text_width),
             "vision_cfg": {"image_size": 56, "layers": 3, "width": 40, "head_width": 20, "patch_size": 14}}
 
 
@@ -85,5 +85,5 @@ def eva02_e(folder: Path) -> Path:
     return write(folder, eva_config("eva02_probe_tiny_e"), 13, gain=0.9)
 
 
-def clip(folder: Path, quick: bool = False) -> Path:
-    return write(folder, clip_config(quick), 14)
+def clip(folder: Path, quick: bool = False, text_width: int = 8) -> Path:
+    return write(folder, clip_config(quick, text_width), 14)
