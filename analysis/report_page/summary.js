@@ -5,14 +5,14 @@
   const kShort = 4; // rows
   const kMost = 8; // numbers of one result
 
-  // The cells left of the numbers, as "k = 5" or as the first words.
+  // The cells left of the numbers, as "k = 5" or as the first two words.
   const rowName = (table, row, column) => {
     const cells = row.slice(0, column).map((cell, c) => {
       const { items, kind, title } = table.columns[c];
       if (cell === null || items) return null;
       return Array.isArray(cell) ? (kind === "count" ? `${title} = ${cell[0]}` : null) : cell;
     });
-    return cells.find(Boolean) || "";
+    return cells.filter(Boolean).slice(0, 2).join(", ");
   };
 
   // "hit@k % [95 %] (right/all)" without what the brackets explain.
