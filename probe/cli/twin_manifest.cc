@@ -104,7 +104,8 @@ MergedManifest merge_manifest(const Dataset& dataset, const std::vector<Twin>& t
     const auto it = questions.find(id);
     return it == questions.end() ? nullptr : it->second;
   };
-  std::set<std::string> ids;
+  std::set<std::string> ids, made;
+  for (const Twin& twin : twins) made.insert(twin.id);
   std::set<fs::path> earlier;
   for (const Item& item : dataset.items) {
     const fs::path image = item.image.empty() ? fs::path() : relative_to(item.image, folder);
@@ -112,7 +113,8 @@ MergedManifest merge_manifest(const Dataset& dataset, const std::vector<Twin>& t
       earlier.insert(image);
       continue;
     }
-    if (twins_only) continue;
+    // A twin that another run made elsewhere gives way to the one made now.
+    if (twins_only || (!item.original_id.empty() && made.contains(item.id))) continue;
     ids.insert(item.id);
     // An item whose image stands in the table itself has no file to name.
     if (image.empty()) continue;

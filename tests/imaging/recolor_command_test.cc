@@ -178,6 +178,22 @@ TEST_F(RecolorCommand, RefusesWrongTablesAndOptions) {
 }
 
 // Into another folder: the originals are named from there; --twins-only leaves them out.
+// A dataset that holds twins already is recoloured elsewhere: the new twins take their places.
+TEST_F(RecolorCommand, TwinsOfAnEarlierRunGiveWay) {
+  ASSERT_EQ(run().exit_code, 0);
+  const std::string other = folder_.path() / "other";
+  const auto result =
+      test::run_probe({"recolor", data(), "-o", other, "--colors", folder_.path() / "colors.csv",
+                       "--quiet"}, folder_.path());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Dataset made = read_dataset(other, {{}, true, true});
+  ASSERT_EQ(made.items.size(), lines().size());
+  for (const Item& item : made.items) {
+    const bool twin = !item.original_id.empty();
+    EXPECT_EQ(item.image.string().starts_with(other + "/modified/"), twin) << item.image;
+  }
+}
+
 TEST_F(RecolorCommand, IntoAnotherFolder) {
   const auto other = folder_.path() / "other";
   const auto result = test::run_probe(
