@@ -9,7 +9,7 @@
 namespace probe {
 
 struct ChildResult {
-  int exit_code = 0;    // 128 + signal if it was killed
+  int exit_code = 0;     // 128 + signal if it was killed
   bool stopped = false;  // by a signal that we were sent meanwhile (INT, TERM, HUP)
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -46,10 +47,11 @@ fs::path encoder_folder(const PullOptions& options) {
 
 bool has_exporter(const std::string& python) {
   try {
-    return run_child({python, "-P", "-c",
-                      "import importlib.util as u, sys; sys.exit(any(u.find_spec(x) is None for x "
-                      "in ('probe_export', 'torch', 'transformers', 'huggingface_hub')))"},
-                     {}, [](const std::string&) {})
+    return run_child(
+               {python, "-P", "-c",
+                "import importlib.util as u, sys; sys.exit(any(u.find_spec(x) is None for x "
+                "in ('probe_export', 'torch', 'transformers', 'huggingface_hub')))"},
+               {}, [](const std::string&) {})
                .exit_code == 0;
   } catch (const Error&) {
     return false;  // no such program
@@ -79,7 +81,8 @@ std::vector<std::string> project_pythons(bool open_clip) {
 std::string find_python(const PullOptions& options) {
   std::string wanted = options.python;
   std::string where = "--python";
-  if (const char* variable = std::getenv("PROBE_PYTHON"); wanted.empty() && variable != nullptr) {
+  if (const char* variable = std::getenv("PROBE_PYTHON");
+      wanted.empty() && variable != nullptr) {
     wanted = variable;
     where = "PROBE_PYTHON";
   }
@@ -87,18 +90,20 @@ std::string find_python(const PullOptions& options) {
     if (has_exporter(wanted)) return wanted;
     throw Error(ErrorKind::io, where + ": " + printable(wanted) +
                                    ": a Python (3.11 or later) with the exporter is required; "
-                                   "install it there with `" + kInstall + "`");
+                                   "install it there with `" +
+                                   kInstall + "`");
   }
-  std::vector<std::string> candidates = project_pythons(options.model.starts_with("open_clip:") ||
-                                                        options.model == "eva");
+  std::vector<std::string> candidates =
+      project_pythons(options.model.starts_with("open_clip:") || options.model == "eva");
   candidates.push_back("python3");
   std::string tried;
   for (const std::string& python : candidates) {
     if (has_exporter(python)) return python;
     tried += (tried.empty() ? "" : ", ") + python;
   }
-  throw Error(ErrorKind::io, "the exporter is not installed (looked in " + tried + "); once: `" +
-                                 kInstall + "`, then --python or PROBE_PYTHON names its Python");
+  throw Error(ErrorKind::io, "the exporter is not installed (looked in " + tried +
+                                 "); once: `" + kInstall +
+                                 "`, then --python or PROBE_PYTHON names its Python");
 }
 
 // A folder of our own beside the bundles, which goes with its scope.
@@ -127,16 +132,17 @@ class Staging {
 };
 
 // Runs the exporter; its last line of its own is the reason if it fails.
-void run_exporter(const PullOptions& options, const std::string& python, const std::string& name,
-                  const fs::path& bundle) {
+void run_exporter(const PullOptions& options, const std::string& python,
+                  const std::string& name, const fs::path& bundle) {
   const std::string mark = "probe-export: ";
-  std::vector<std::string> words{python, "-P",       "-m",   "probe_export", options.model,
-                                 "-o",   bundle.string(), "--name", name, "--dtype",
-                                 options.dtype};
+  std::vector<std::string> words{
+      python,          "-P",     "-m", "probe_export", options.model, "-o",
+      bundle.string(), "--name", name, "--dtype",      options.dtype};
   if (!options.layers.empty()) words.push_back("--layers=" + options.layers);
   Environment added;
-  if (options.quiet || ::isatty(2) == 0) added.emplace_back("HF_HUB_DISABLE_PROGRESS_BARS", "1");
-  std::string last;  // held back: it may be the reason
+  if (options.quiet || ::isatty(2) == 0)
+    added.emplace_back("HF_HUB_DISABLE_PROGRESS_BARS", "1");
+  std::string last;   // held back: it may be the reason
   std::string stray;  // the last line that is not the exporter's own
   const auto show = [&](const std::string& text) {
     if (!options.quiet) fmt::print(stderr, "{}", text);
@@ -159,9 +165,9 @@ void run_exporter(const PullOptions& options, const std::string& python, const s
     reason = fmt::format("the exporter was killed by signal {} ({})", result.exit_code - 128,
                          result.exit_code == 137 ? "out of memory?" : "nothing was written");
   }
-  throw Error(ErrorKind::model,
-              reason.empty() ? fmt::format("the exporter ended with {}", result.exit_code)
-                             : reason);
+  throw Error(
+      ErrorKind::model,
+      reason.empty() ? fmt::format("the exporter ended with {}", result.exit_code) : reason);
 }
 
 // The golden self-test, run on the bundle before it gets its name.
@@ -189,9 +195,9 @@ Report describe(const EncoderSpec& spec, const std::string& done) {
   Table table;
   table.name = "pulled";
   table.title = "Encoder " + spec.name;
-  table.columns = {{"name", "name"},           {"result", "result"},
-                   {"architecture", "architecture"}, {"megabytes", "MB"},
-                   {"bundle_sha256", "bundle"}, {"folder", "folder"}};
+  table.columns = {
+      {"name", "name"},    {"result", "result"},        {"architecture", "architecture"},
+      {"megabytes", "MB"}, {"bundle_sha256", "bundle"}, {"folder", "folder"}};
   std::uint64_t bytes = 0;
   for (const auto& [file, facts] : spec.files) bytes += facts.bytes;
   table.rows.push_back({text_cell(spec.name), text_cell(done), text_cell(spec.architecture),
@@ -237,15 +243,17 @@ Report pull_encoder(const PullOptions& options) {
   if (!options.name.empty()) bundle_name_of(options.model);  // refuses what is no model
   if (given.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") != std::string::npos ||
       given.front() == '.' || given.size() > 128) {
-    throw Error(ErrorKind::usage, "--as " + printable(given) +
-                                      ": lower-case letters, digits, '.', '_' and '-' are required");
+    throw Error(ErrorKind::usage,
+                "--as " + printable(given) +
+                    ": lower-case letters, digits, '.', '_' and '-' are required");
   }
   const fs::path folder = encoder_folder(options);
   const fs::path target = folder / given;
   std::error_code code;
   if (fs::exists(target, code)) {
     if (!fs::exists(target / "encoder.json", code)) {
-      throw Error(ErrorKind::io, target.string() + ": exists and is not a bundle; move it away");
+      throw Error(ErrorKind::io,
+                  target.string() + ": exists and is not a bundle; move it away");
     }
     if (!options.force) return describe(read_spec(target), "kept (--force replaces it)");
   }

@@ -12,11 +12,11 @@
 namespace probe {
 
 struct PullOptions {
-  std::string model;       // short name, hub id, open_clip:ARCHITECTURE/TAG, or a folder
-  std::string name;        // of the bundle; empty: from the model
-  std::string python;      // empty: PROBE_PYTHON, then .venv* of the checkout, then python3
-  std::string layers;      // empty: the exporter's choice
-  std::string dtype = "float32";  // how the weights are stored
+  std::string model;   // short name, hub id, open_clip:ARCHITECTURE/TAG, or a folder
+  std::string name;    // of the bundle; empty: from the model
+  std::string python;  // empty: PROBE_PYTHON, then .venv* of the checkout, then python3
+  std::string layers;  // empty: the exporter's choice
+  std::string dtype = "float32";      // how the weights are stored
   std::filesystem::path encoder_dir;  // empty: ~/.cache/probe/encoders
   bool force = false;
   bool quiet = false;

@@ -55,13 +55,15 @@ bundle=')" PROBE_SOURCE_DIR R"(/tests/data/bundles/clip'
   }
 };
 
-constexpr const char* kCopy = "echo 'probe-export: 0.1 M parameters' >&2\n"
-                              "cp -r \"$bundle\" \"$target\"\n";
+constexpr const char* kCopy =
+    "echo 'probe-export: 0.1 M parameters' >&2\n"
+    "cp -r \"$bundle\" \"$target\"\n";
 
 TEST_F(Pull, ExportedBundleIsVerifiedAndFoundByItsName) {
   const test::ProgramResult result = pull({"clip", "--python", python(kCopy)});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.err.find("probe-export: 0.1 M parameters\n"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("probe-export: 0.1 M parameters\n"), std::string::npos)
+      << result.err;
   EXPECT_NE(result.out.find("exported and verified"), std::string::npos) << result.out;
   EXPECT_EQ(std::distance(fs::directory_iterator(encoders_), fs::directory_iterator()), 1);
   const test::ProgramResult info = test::run_probe({"info", "clip"}, home_.path());
@@ -70,9 +72,8 @@ TEST_F(Pull, ExportedBundleIsVerifiedAndFoundByItsName) {
 
 TEST_F(Pull, ModelReachesTheExporterAsOneWordWithoutAShell) {
   const std::string model = "owner/x;touch " + (home_.path() / "ran").string();
-  const test::ProgramResult result =
-      pull({model, "--as", "x", "--layers=-2,last", "--dtype", "float16", "--python",
-            python(kCopy), "--quiet"});
+  const test::ProgramResult result = pull({model, "--as", "x", "--layers=-2,last", "--dtype",
+                                           "float16", "--python", python(kCopy), "--quiet"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_FALSE(fs::exists(home_.path() / "ran"));
@@ -99,9 +100,10 @@ TEST_F(Pull, ExistingBundleIsKeptUnlessForced) {
 }
 
 TEST_F(Pull, ExportersLastLineIsTheReasonAndNothingIsLeft) {
-  expect_one_line(pull({"clip", "--python", python("mkdir \"$target\"\necho x >\"$target/image.pt\"\n"
-                                                   "echo 'probe-export: the disk is full' >&2\n"
-                                                   "exit 1\n")}),
+  expect_one_line(pull({"clip", "--python",
+                        python("mkdir \"$target\"\necho x >\"$target/image.pt\"\n"
+                               "echo 'probe-export: the disk is full' >&2\n"
+                               "exit 1\n")}),
                   1, "error: the disk is full\n");
   expect_nothing_left();
 }
@@ -113,15 +115,16 @@ TEST_F(Pull, KilledExporterLeavesNothing) {
 }
 
 TEST_F(Pull, BundleThatFailsItsSelfTestIsNotPutInPlace) {
-  const test::ProgramResult result =
-      pull({"clip", "--python", python(std::string(kCopy) + "printf x >>\"$target/image.pt\"\n")});
+  const test::ProgramResult result = pull(
+      {"clip", "--python", python(std::string(kCopy) + "printf x >>\"$target/image.pt\"\n")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.err.find("image.pt"), std::string::npos) << result.err;
   expect_nothing_left();
 }
 
 TEST_F(Pull, UnknownNameSuggestsTheNearest) {
-  expect_one_line(pull({"sigLP"}), 2, "unknown encoder \"sigLP\"; did you mean siglip? (clip, siglip,");
+  expect_one_line(pull({"sigLP"}), 2,
+                  "unknown encoder \"sigLP\"; did you mean siglip? (clip, siglip,");
   expect_one_line(pull({"clip_h"}), 2, "did you mean clip-h?");
   expect_one_line(pull({"clip", "--as", "../clip"}), 2, "--as ../clip: lower-case letters");
 }
@@ -136,11 +139,13 @@ TEST_F(Pull, NamesOfBundlesComeFromTheModel) {
 }
 
 TEST_F(Pull, PythonOrExporterThatIsMissing) {
-  const std::string how = "pip install -r encoders/export/requirements.txt && pip install "
-                          "--no-deps encoders/export";
+  const std::string how =
+      "pip install -r encoders/export/requirements.txt && pip install "
+      "--no-deps encoders/export";
   expect_one_line(pull({"clip", "--python", "/nowhere/python"}), 1,
                   "--python: /nowhere/python: a Python (3.11 or later) with the exporter is "
-                  "required; install it there with `" + how);
+                  "required; install it there with `" +
+                      how);
   const fs::path bare = home_.write("bare", "#!/bin/sh\nexit 1\n");
   ::chmod(bare.c_str(), 0700);
   ::setenv("PROBE_PYTHON", bare.c_str(), 1);

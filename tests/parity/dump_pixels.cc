@@ -11,6 +11,7 @@
 //   request: one line "again rule to size interpolation crop rounding\n": fits the picture
 //            that the last file or bytes gave.
 // dump_pixels --time N < one request: N fits, prints the milliseconds of the fastest.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
