@@ -95,7 +95,7 @@ def dinov2(folder, width, depth, heads, swiglu=False):
     saved = load_file(folder / "model.safetensors")
     names = {}
     for name, tensor in Dinov2Model.from_pretrained(folder).state_dict().items():
-        names[name] = next(x for x, y in saved.items() if torch.equal(tensor, y))
+        names[name] = next((x for x, y in saved.items() if torch.equal(tensor, y)), name)
 
     def published(name):
         parts = name.split(".")
@@ -103,8 +103,13 @@ def dinov2(folder, width, depth, heads, swiglu=False):
             return names[name]
         return names[".".join(["encoder.layer.0", *parts[3:]])].replace("layer.0.", f"layer.{parts[2]}.")
 
-    shapes = shapes_of(lambda: Dinov2Model(config))
-    write_hole(folder / "model.safetensors", {published(name): shape for name, shape in shapes.items()})
+    shapes = {}
+    for name, shape in shapes_of(lambda: Dinov2Model(config)).items():
+        if ".gate_proj." in name:  # in files the two halves of SwiGLU's first layer are one tensor
+            shapes[name.replace("gate_proj", "weights_in")] = (2 * shape[0], *shape[1:])
+        elif ".up_proj." not in name:
+            shapes[published(name)] = shape
+    write_hole(folder / "model.safetensors", shapes)
     config.save_pretrained(folder)
     tiny_models.write_json(folder / "preprocessor_config.json", tiny_models.clip_processor(
         224, image_processor_type="BitImageProcessor", size={"shortest_edge": 256}))
