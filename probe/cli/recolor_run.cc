@@ -12,6 +12,7 @@
 #include "probe/core/utf8.h"
 #include "probe/data/image_file.h"
 #include "probe/imaging/encode_jpeg.h"
+#include "probe/imaging/thumbnail.h"
 
 namespace probe {
 namespace fs = std::filesystem;
@@ -29,7 +30,7 @@ std::map<std::string, ColorPrior> learn_priors(const std::vector<Item>& original
   Progress progress("comparing colours", std::ssize(originals), quiet);
   for (const Item& item : originals) {
     try {
-      const RgbImage small = shrink(load(item), 160);
+      const RgbImage small = thumbnail(load(item), 160);
       categories[item.category].add(small);
       all.add(small);
     } catch (const Error&) {
@@ -113,9 +114,9 @@ class Recolorer {
       entry.mark = rejected || !reason.empty() ? SheetMark::rejected
                    : accepted                  ? SheetMark::accepted
                                                : SheetMark::open;
-      entry.original = shrink(image, settings_.sheet_side);
-      entry.outlined = shrink(draw_outline(image, object.mask), settings_.sheet_side);
-      entry.recolored = shrink(made.image, settings_.sheet_side);
+      entry.original = thumbnail(image, settings_.sheet_side);
+      entry.outlined = thumbnail(draw_outline(image, object.mask), settings_.sheet_side);
+      entry.recolored = thumbnail(made.image, settings_.sheet_side);
       result_.sheet.push_back(std::move(entry));
     }
     if (rejected) {

@@ -7,23 +7,13 @@
 #include <vector>
 
 #include "probe/core/error.h"
+#include "probe/imaging/picture_mat.h"
+#include "probe/imaging/thumbnail.h"
 
 namespace probe {
 namespace {
 
 constexpr int kGap = 4;  // pixels between entries
-
-cv::Mat3b view(const RgbImage& image) {
-  return cv::Mat(image.height, image.width, CV_8UC3,
-                 const_cast<std::uint8_t*>(image.pixels.data()));
-}
-
-RgbImage copy_of(const cv::Mat3b& mat) {
-  RgbImage image{mat.rows, mat.cols, {}};
-  image.pixels.resize(3 * mat.total());
-  mat.copyTo(view(image));
-  return image;
-}
 
 cv::Scalar mark_color(SheetMark mark) {
   switch (mark) {
@@ -55,22 +45,11 @@ void draw_label(cv::Mat3b& sheet, const SheetEntry& entry, cv::Point corner, int
 
 }  // namespace
 
-RgbImage shrink(const RgbImage& image, int side) {
-  const double scale =
-      std::min(1.0, static_cast<double>(side) / std::max(image.width, image.height));
-  cv::Mat3b small;
-  cv::resize(view(image), small,
-             {std::max(1, static_cast<int>(std::lround(image.width * scale))),
-              std::max(1, static_cast<int>(std::lround(image.height * scale)))},
-             0, 0, cv::INTER_AREA);
-  return copy_of(small);
-}
-
 RgbImage draw_outline(const RgbImage& image, const Mask& mask) {
   const cv::Mat1b alpha(mask.height, mask.width, const_cast<std::uint8_t*>(mask.alpha.data()));
   std::vector<std::vector<cv::Point>> outlines;
   cv::findContours(alpha >= 128, outlines, cv::RETR_CCOMP, cv::CHAIN_APPROX_NONE);
-  cv::Mat3b drawn = view(image).clone();
+  cv::Mat3b drawn = view_of(image).clone();
   const int width = std::max(1, std::max(image.width, image.height) / 170);
   cv::drawContours(drawn, outlines, -1, cv::Scalar(0, 0, 0), 3 * width);
   cv::drawContours(drawn, outlines, -1, cv::Scalar(255, 0, 255), width);
@@ -94,8 +73,8 @@ RgbImage draw_sheet(std::span<const SheetEntry> entries, int side, int per_row) 
     for (const RgbImage* picture : {&entry.original, &entry.outlined, &entry.recolored}) {
       const int x = corner.x + side * place++, y = corner.y + label;
       if (picture->pixels.empty()) continue;
-      const RgbImage fitted = shrink(*picture, side);
-      view(fitted).copyTo(sheet(cv::Rect(x, y, fitted.width, fitted.height)));
+      const RgbImage fitted = thumbnail(*picture, side);
+      view_of(fitted).copyTo(sheet(cv::Rect(x, y, fitted.width, fitted.height)));
     }
   }
   return copy_of(sheet);

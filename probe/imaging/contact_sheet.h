@@ -19,9 +19,6 @@ struct SheetEntry {
   RgbImage original, outlined, recolored;  // already small; `recolored` may be empty
 };
 
-// Largest copy that fits into a square of `side` pixels; never larger than the picture.
-RgbImage shrink(const RgbImage& image, int side);
-
 // The picture with the mask's edge drawn in magenta between black lines.
 RgbImage draw_outline(const RgbImage& image, const Mask& mask);
 

@@ -8,24 +8,13 @@
 #include <vector>
 
 #include "probe/core/error.h"
+#include "probe/imaging/picture_mat.h"
 
 namespace probe {
 namespace {
 
 const cv::Scalar kRed(255, 0, 0), kWhite(255, 255, 255), kBlack(0, 0, 0);
 const cv::Scalar kColors[] = {kRed, {0, 200, 0}, {0, 0, 255}, {255, 230, 0}};
-
-cv::Mat3b view(const RgbImage& image) {
-  return cv::Mat(image.height, image.width, CV_8UC3,
-                 const_cast<std::uint8_t*>(image.pixels.data()));
-}
-
-RgbImage copy_of(const cv::Mat3b& mat) {
-  RgbImage image{mat.rows, mat.cols, {}};
-  image.pixels.resize(3 * mat.total());
-  mat.copyTo(view(image));
-  return image;
-}
 
 cv::Rect rect_of(const PixelBox& box) { return {box.x0, box.y0, box.width(), box.height()}; }
 
@@ -92,7 +81,7 @@ void draw_tag(cv::Mat3b& picture, const PixelBox& box, char letter) {
 }  // namespace
 
 RgbImage draw_lettered_boxes(const RgbImage& image, std::span<const PixelBox> boxes) {
-  cv::Mat3b picture = view(image).clone();
+  cv::Mat3b picture = view_of(image).clone();
   for (const PixelBox& box : boxes) draw_frame(picture, box, kRed);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     draw_tag(picture, boxes[i], static_cast<char>('A' + i));
@@ -101,13 +90,13 @@ RgbImage draw_lettered_boxes(const RgbImage& image, std::span<const PixelBox> bo
 }
 
 RgbImage draw_colored_boxes(const RgbImage& image, std::span<const PixelBox> boxes) {
-  cv::Mat3b picture = view(image).clone();
+  cv::Mat3b picture = view_of(image).clone();
   for (std::size_t i = 0; i < boxes.size(); ++i) draw_frame(picture, boxes[i], kColors[i]);
   return copy_of(picture);
 }
 
 RgbImage draw_red_box(const RgbImage& image, const PixelBox& box) {
-  cv::Mat3b picture = view(image).clone();
+  cv::Mat3b picture = view_of(image).clone();
   draw_frame(picture, box, kRed);
   return copy_of(picture);
 }
@@ -116,11 +105,11 @@ RgbImage crop_box(const RgbImage& image, const PixelBox& box, double margin) {
   const int dx = static_cast<int>(std::lround(margin * box.width()));
   const int dy = static_cast<int>(std::lround(margin * box.height()));
   const cv::Rect wanted(box.x0 - dx, box.y0 - dy, box.width() + 2 * dx, box.height() + 2 * dy);
-  return copy_of(view(image)(wanted & cv::Rect(0, 0, image.width, image.height)));
+  return copy_of(view_of(image)(wanted & cv::Rect(0, 0, image.width, image.height)));
 }
 
 RgbImage draw_red_ellipse(const RgbImage& image, const PixelBox& box) {
-  cv::Mat3b picture = view(image).clone();
+  cv::Mat3b picture = view_of(image).clone();
   const cv::RotatedRect around(
       cv::Point2f((box.x0 + box.x1) / 2.0F, (box.y0 + box.y1) / 2.0F),
       cv::Size2f(static_cast<float>(box.width()), static_cast<float>(box.height())), 0.0F);
@@ -130,7 +119,7 @@ RgbImage draw_red_ellipse(const RgbImage& image, const PixelBox& box) {
 }
 
 RgbImage blur_outside(const RgbImage& image, const PixelBox& box) {
-  const cv::Mat3b source = view(image);
+  const cv::Mat3b source = view_of(image);
   const double sigma = std::max(2.0, std::max(image.width, image.height) / 50.0);
   cv::Mat3b blurred;
   cv::GaussianBlur(source, blurred, {0, 0}, sigma);
@@ -140,7 +129,7 @@ RgbImage blur_outside(const RgbImage& image, const PixelBox& box) {
 
 std::string encode_png(const RgbImage& image) {
   cv::Mat bgr;
-  cv::cvtColor(view(image), bgr, cv::COLOR_RGB2BGR);
+  cv::cvtColor(view_of(image), bgr, cv::COLOR_RGB2BGR);
   std::vector<std::uint8_t> bytes;
   try {
     if (cv::imencode(".png", bgr, bytes)) return {bytes.begin(), bytes.end()};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "probe/core/error.h"
+#include "probe/imaging/picture_mat.h"
 
 namespace probe {
 
@@ -15,12 +16,10 @@ std::string encode_jpeg(const RgbImage& image, int quality, std::string_view com
     throw Error(ErrorKind::input, "JPEG comment: expected at most 65533 bytes, got " +
                                       std::to_string(comment.size()));
   }
-  const cv::Mat rgb(image.height, image.width, CV_8UC3,
-                    const_cast<std::uint8_t*>(image.pixels.data()));
   cv::Mat bgr;
   std::vector<std::uint8_t> bytes;
   try {
-    cv::cvtColor(rgb, bgr, cv::COLOR_RGB2BGR);
+    cv::cvtColor(view_of(image), bgr, cv::COLOR_RGB2BGR);
     if (!cv::imencode(".jpg", bgr, bytes,
                       {cv::IMWRITE_JPEG_QUALITY, quality, cv::IMWRITE_JPEG_OPTIMIZE, 1})) {
       throw Error(ErrorKind::io, "cannot encode as JPEG");

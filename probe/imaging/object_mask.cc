@@ -9,6 +9,7 @@
 
 #include "probe/core/error.h"
 #include "probe/imaging/oklab.h"
+#include "probe/imaging/picture_mat.h"
 
 namespace probe {
 namespace {
@@ -17,10 +18,6 @@ constexpr double kLeastArea = 0.01, kMostArea = 0.98;  // of a GrabCut result th
 constexpr int kColorGroups = 8;
 constexpr float kSurelyObject = 1.0F;  // saliency that only the category's own colours reach
 constexpr int kSeed = 12345;           // OpenCV's generator is global: set before each use
-
-cv::Mat rgb_view(const RgbImage& image) {
-  return {image.height, image.width, CV_8UC3, const_cast<std::uint8_t*>(image.pixels.data())};
-}
 
 // [h, w] of (lightness, a, b).
 cv::Mat3f oklab_of(const cv::Mat3b& rgb) {
@@ -259,7 +256,7 @@ ObjectMask find_object(const RgbImage& image, const MaskOptions& options) {
                                       std::to_string(image.height));
   }
   cv::setNumThreads(1);
-  const cv::Mat3b full = rgb_view(image);
+  const cv::Mat3b full = view_of(image);
   const double scale =
       std::min(1.0, static_cast<double>(options.work_side) / std::max(full.cols, full.rows));
   cv::Mat3b small = full;

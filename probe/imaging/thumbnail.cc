@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
 
 #include "probe/core/error.h"
+#include "probe/imaging/picture_mat.h"
 
 namespace probe {
 
@@ -23,13 +23,10 @@ RgbImage thumbnail(const RgbImage& image, int side) {
   const auto scaled = [&](int length) {
     return std::max(1, static_cast<int>(std::lround(length * scale)));
   };
-  RgbImage small{scaled(image.height), scaled(image.width), {}};
-  small.pixels.resize(std::size_t{3} * small.height * small.width);
-  const cv::Mat from(image.height, image.width, CV_8UC3,
-                     const_cast<std::uint8_t*>(image.pixels.data()));
-  cv::Mat to(small.height, small.width, CV_8UC3, small.pixels.data());
-  cv::resize(from, to, to.size(), 0, 0, cv::INTER_AREA);
-  return small;
+  cv::Mat3b small;
+  cv::resize(view_of(image), small, {scaled(image.width), scaled(image.height)}, 0, 0,
+             cv::INTER_AREA);
+  return copy_of(small);
 }
 
 }  // namespace probe

@@ -1,4 +1,4 @@
-// Small copies of pictures, for pages.
+// Small copies of pictures, for pages and contact sheets.
 #pragma once
 
 #include "probe/core/image.h"

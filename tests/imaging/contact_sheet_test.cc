@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "probe/imaging/thumbnail.h"
 #include "tests/imaging/pictures.h"
 #include "tests/support/expect_error.h"
 
@@ -45,8 +46,8 @@ TEST(ContactSheet, OutlineFollowsTheMask) {
 }
 
 TEST(ContactSheet, ShrinkNeverEnlarges) {
-  EXPECT_EQ(shrink(test::plain_picture(10, 20, {1, 2, 3}), 40).width, 20);
-  const RgbImage small = shrink(test::plain_picture(100, 50, {1, 2, 3}), 40);
+  EXPECT_EQ(thumbnail(test::plain_picture(10, 20, {1, 2, 3}), 40).width, 20);
+  const RgbImage small = thumbnail(test::plain_picture(100, 50, {1, 2, 3}), 40);
   EXPECT_EQ(small.height, 40);
   EXPECT_EQ(small.width, 20);
 }
