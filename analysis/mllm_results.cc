@@ -128,7 +128,7 @@ Scoring score_responses(const std::vector<Response>& responses,
   std::map<std::string, std::set<std::pair<QuestionType, int>>> expected;  // by model
   for (const Response& response : responses) {
     auto it = questions.find(response.question_id);
-    if (it == questions.end()) it = questions.find(response.question_id + ":choice");
+    if (it == questions.end()) it = questions.find(response.question_id + kChoiceSuffix);
     if (it == questions.end()) {
       scoring.failures.push_back({response.question_id, "",
                                   response.where + ": the questions have no such question_id"});

@@ -8,6 +8,7 @@
 
 #include "encoders/bundle_search.h"
 #include "probe/core/error.h"
+#include "probe/core/split.h"
 #include "probe/core/utf8.h"
 #include "probe/data/delimited.h"
 #include "probe/data/json_lines.h"
@@ -18,18 +19,6 @@ namespace {
 
 std::string place(const fs::path& path, std::size_t line) {
   return fmt::format("{}:{}", path.string(), line);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
 }
 
 std::string unknown_color(const std::string& name) {

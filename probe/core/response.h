@@ -8,6 +8,9 @@
 
 namespace probe {
 
+// The choice question that was made from the row "7" of a table is called "7:choice".
+inline constexpr const char* kChoiceSuffix = ":choice";
+
 struct Response {
   std::string model, question_id;
   std::optional<QuestionType> type;  // as the file says; must agree with the question

@@ -5,21 +5,12 @@
 #include <set>
 
 #include "probe/core/error.h"
+#include "probe/core/split.h"
 #include "probe/core/utf8.h"
 #include "probe/data/text_input.h"
 
 namespace probe {
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-  }
-  return parts;
-}
 
 std::vector<ClassLabel> labels_of_lines(const std::filesystem::path& path,
                                         const std::string& content) {

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "probe/core/item.h"
+#include "probe/core/response.h"
 #include "probe/data/delimited.h"
 
 namespace probe {
-
-// What separates the index of a row from the kind of question in the id of its question.
-inline constexpr const char* kChoiceSuffix = ":choice";
 
 // True if the table has an answer and either column A or packed options.
 bool has_choice_columns(const DelimitedTable& table);
