@@ -8,6 +8,7 @@
 #include "probe/cli/encoder_choice.h"
 #include "probe/cli/features.h"
 #include "probe/cli/locate_run.h"
+#include "probe/codec/codec.h"
 #include "probe/core/atomic_file.h"
 #include "probe/core/error.h"
 #include "probe/data/locate_file.h"
@@ -57,7 +58,8 @@ Report run_locate_baseline(const LocateBaseline& options) {
       for (int c = 0; c < kLocateCandidates; ++c) {
         Item shown;
         shown.id = candidate_id(item, c);
-        shown.image_bytes = encode_png(show(picture, boxes[c], prompting, options.margin));
+        shown.image_bytes = encode_picture(
+            show(picture, boxes[c], prompting, options.margin), PictureFormat::png);
         pictures.push_back(std::move(shown));
       }
     } catch (const Error& error) {

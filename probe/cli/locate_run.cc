@@ -7,6 +7,7 @@
 
 #include "analysis/locate_answers.h"
 #include "probe/cli/twin_manifest.h"
+#include "probe/codec/codec.h"
 #include "probe/core/atomic_file.h"
 #include "probe/core/error.h"
 #include "probe/core/utf8.h"
@@ -172,7 +173,7 @@ Report draw_locate(const LocateDraw& options) {
         const fs::path name = folder / (stem + tail + ".png");
         make_folder(options.output / folder);
         write_file_atomically(options.output / name,
-                              encode_png(draw(picture, boxes, drawing)));
+                              encode_picture(draw(picture, boxes, drawing), PictureFormat::png));
         prompts += locate_prompt_line(item, drawing.format, drawing.candidate, name.string());
         ++lines;
       }

@@ -1,40 +1,13 @@
 #include "probe/data/image_file.h"
 
 #include <array>
-#include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
-#include <vector>
 
+#include "probe/codec/codec.h"
 #include "probe/core/atomic_file.h"
 #include "probe/core/error.h"
 #include "probe/data/jpeg.h"
 
 namespace probe {
-namespace {
-
-RgbImage from_bgr(const cv::Mat& bgr) {
-  RgbImage image{bgr.rows, bgr.cols, {}};
-  image.pixels.resize(std::size_t{3} * bgr.rows * bgr.cols);
-  cv::Mat rgb(bgr.rows, bgr.cols, CV_8UC3, image.pixels.data());
-  cv::cvtColor(bgr, rgb, cv::COLOR_BGR2RGB);
-  return image;
-}
-
-RgbImage decode_by_opencv(std::string_view bytes) {
-  const cv::Mat raw(1, static_cast<int>(bytes.size()), CV_8UC1,
-                    const_cast<char*>(bytes.data()));
-  cv::Mat bgr;
-  try {
-    bgr = cv::imdecode(raw, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
-  } catch (const cv::Exception& error) {
-    throw Error(ErrorKind::input, "cannot decode: " + first_line(error.err));
-  }
-  if (bgr.empty()) throw Error(ErrorKind::input, "damaged image: the decoder gave nothing");
-  return from_bgr(bgr);
-}
-
-}  // namespace
 
 RgbImage decode_image(std::string_view bytes) {
   if (bytes.empty()) throw Error(ErrorKind::input, "empty file");
@@ -50,7 +23,7 @@ RgbImage decode_image(std::string_view bytes) {
                                       " pixels, got " + std::to_string(header.width) + " x " +
                                       std::to_string(header.height));
   }
-  return header.format == ImageFormat::jpeg ? decode_jpeg(bytes) : decode_by_opencv(bytes);
+  return header.format == ImageFormat::jpeg ? decode_jpeg(bytes) : decode_picture(bytes);
 }
 
 RgbImage read_image(const std::filesystem::path& path) {
@@ -63,20 +36,10 @@ RgbImage read_image(const std::filesystem::path& path) {
 }
 
 void write_image(const RgbImage& image, const std::filesystem::path& path) {
-  const cv::Mat rgb(image.height, image.width, CV_8UC3,
-                    const_cast<std::uint8_t*>(image.pixels.data()));
-  cv::Mat bgr;
-  cv::cvtColor(rgb, bgr, cv::COLOR_RGB2BGR);
   const std::string extension = path.extension().string();
   const bool jpeg = extension == ".jpg" || extension == ".jpeg";
-  std::vector<std::uint8_t> encoded;
-  const std::vector<int> options =
-      jpeg ? std::vector<int>{cv::IMWRITE_JPEG_QUALITY, 92} : std::vector<int>{};
-  if (!cv::imencode(jpeg ? ".jpg" : ".png", bgr, encoded, options)) {
-    throw Error(ErrorKind::io, path.string() + ": cannot encode the image");
-  }
   write_file_atomically(
-      path, {reinterpret_cast<const char*>(encoded.data()), encoded.size()});
+      path, encode_picture(image, jpeg ? PictureFormat::jpeg : PictureFormat::png));
 }
 
 std::string decode_base64(std::string_view text) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
@@ -125,18 +124,6 @@ RgbImage blur_outside(const RgbImage& image, const PixelBox& box) {
   cv::GaussianBlur(source, blurred, {0, 0}, sigma);
   source(rect_of(box)).copyTo(blurred(rect_of(box)));
   return copy_of(blurred);
-}
-
-std::string encode_png(const RgbImage& image) {
-  cv::Mat bgr;
-  cv::cvtColor(view_of(image), bgr, cv::COLOR_RGB2BGR);
-  std::vector<std::uint8_t> bytes;
-  try {
-    if (cv::imencode(".png", bgr, bytes)) return {bytes.begin(), bytes.end()};
-  } catch (const cv::Exception& error) {
-    throw Error(ErrorKind::io, "PNG: " + first_line(error.what()));
-  }
-  throw Error(ErrorKind::io, "PNG: the encoder failed");
 }
 
 }  // namespace probe

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "probe/core/image.h"
 #include "probe/core/locate.h"
@@ -34,8 +33,5 @@ RgbImage draw_red_ellipse(const RgbImage& image, const PixelBox& box);
 // The picture with everything but the box blurred (standard deviation 1/50 of the longer
 // side, at least 2 pixels).
 RgbImage blur_outside(const RgbImage& image, const PixelBox& box);
-
-// Bytes of a PNG file. Throws Error(io) if the encoder fails.
-std::string encode_png(const RgbImage& image);
 
 }  // namespace probe

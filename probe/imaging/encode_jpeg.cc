@@ -1,12 +1,7 @@
 #include "probe/imaging/encode_jpeg.h"
 
-#include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
-#include <vector>
-
+#include "probe/codec/codec.h"
 #include "probe/core/error.h"
-#include "probe/imaging/picture_mat.h"
 
 namespace probe {
 
@@ -16,18 +11,7 @@ std::string encode_jpeg(const RgbImage& image, int quality, std::string_view com
     throw Error(ErrorKind::input, "JPEG comment: expected at most 65533 bytes, got " +
                                       std::to_string(comment.size()));
   }
-  cv::Mat bgr;
-  std::vector<std::uint8_t> bytes;
-  try {
-    cv::cvtColor(view_of(image), bgr, cv::COLOR_RGB2BGR);
-    if (!cv::imencode(".jpg", bgr, bytes,
-                      {cv::IMWRITE_JPEG_QUALITY, quality, cv::IMWRITE_JPEG_OPTIMIZE, 1})) {
-      throw Error(ErrorKind::io, "cannot encode as JPEG");
-    }
-  } catch (const cv::Exception& error) {
-    throw Error(ErrorKind::io, "cannot encode as JPEG: " + first_line(error.err));
-  }
-  std::string file(bytes.begin(), bytes.end());
+  std::string file = encode_picture(image, PictureFormat::jpeg, quality);
   if (comment.empty()) return file;
   const std::size_t length = comment.size() + 2;
   std::string segment = "\xFF\xFE";

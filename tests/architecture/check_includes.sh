@@ -24,8 +24,9 @@ forbid() {
 }
 
 forbid probe/core probe/core
-forbid probe/data probe/core probe/data
-forbid probe/imaging probe/core probe/imaging
+forbid probe/codec probe/core probe/codec
+forbid probe/data probe/core probe/codec probe/data
+forbid probe/imaging probe/core probe/codec probe/imaging
 forbid probe/store probe/core probe/store
 forbid encoders probe/core encoders
 forbid index probe/core index
@@ -54,7 +55,7 @@ confine 'faiss/' 'index'
 confine '(hdf5\.h|H5)' 'probe/store'
 confine 'CLI/' 'probe/cli'
 confine 'lbfgs\.h' 'analysis'
-confine 'opencv2/' 'probe/data|probe/imaging'
+confine 'opencv2/' 'probe/codec|probe/imaging'
 confine '(zip\.h|pugixml)' 'probe/data'
 confine 'nlohmann/' 'probe/data|probe/store|probe/cli|encoders|analysis'
 exit $bad
