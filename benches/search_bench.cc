@@ -43,8 +43,8 @@ void faiss_flat(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-BENCHMARK(ours)->Args({256, 10'000})->Args({1, 10'000})->Unit(benchmark::kMillisecond);
-BENCHMARK(faiss_flat)->Args({256, 10'000})->Args({1, 10'000})->Unit(benchmark::kMillisecond);
+BENCHMARK(ours)->Args({1000, 100'000})->Args({1, 100'000})->Unit(benchmark::kMillisecond);
+BENCHMARK(faiss_flat)->Args({1000, 100'000})->Args({1, 100'000})->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

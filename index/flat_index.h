@@ -1,7 +1,13 @@
-// Exact cosine search (FAISS IndexFlatIP), with the order of ties fixed.
+// Exact cosine search with the order of ties fixed.
+//
+// FAISS (knn_inner_product) or, where the CPU has AVX2 and bytes tell the vectors apart, a scan of
+// byte codes that rules most rows out (byte_codes.h). Both only propose: every result's score is one
+// plain sum in double over the unit rows, so neither the way taken nor the number of threads nor the
+// size of a batch changes a result.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,11 +27,13 @@ using Neighbors = std::vector<Neighbor>;
 // Rows of the gallery that one query must not be given, ascending.
 using Excluded = std::vector<std::int64_t>;
 
+enum class SearchWay { automatic, faiss };
+
 class FlatIndex {
  public:
-  // Normalises a copy of `gallery` [n, d].
+  // Takes `gallery` [n, d] and normalises it in place.
   // Throws Error(input) naming the row that is zero or not finite.
-  explicit FlatIndex(const RowMatrix& gallery);
+  explicit FlatIndex(RowMatrix gallery, SearchWay way = SearchWay::automatic);
   ~FlatIndex();
 
   std::int64_t size() const;
@@ -41,6 +49,13 @@ class FlatIndex {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The same for a gallery that does not fit in memory: `rows(begin, count)` gives rows
+// [begin, begin + count) of `size`, at most `block` at a time, once each.
+std::vector<Neighbors> search_in_blocks(
+    std::int64_t size, std::int64_t block,
+    const std::function<RowMatrix(std::int64_t begin, std::int64_t count)>& rows,
+    const RowMatrix& queries, int k, const std::vector<Excluded>& excluded);
 
 // Version of the FAISS library, e.g. "1.7.3".
 std::string faiss_version();

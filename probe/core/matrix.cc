@@ -7,8 +7,7 @@
 
 namespace probe {
 
-RowMatrix unit_rows(const RowMatrix& vectors) {
-  RowMatrix unit = vectors;
+void normalize_rows(RowMatrix& unit) {
   for (Eigen::Index i = 0; i < unit.rows(); ++i) {
     // Summed in double: a float sum of squares overflows at 1.8e19 per value.
     const double norm = unit.row(i).cast<double>().norm();
@@ -22,7 +21,11 @@ RowMatrix unit_rows(const RowMatrix& vectors) {
     }
     unit.row(i) = (unit.row(i).cast<double>() / norm).cast<float>();
   }
-  return unit;
+}
+
+RowMatrix unit_rows(RowMatrix vectors) {
+  normalize_rows(vectors);
+  return vectors;
 }
 
 }  // namespace probe

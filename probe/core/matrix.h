@@ -9,8 +9,9 @@ namespace probe {
 // Row-major, so that one row is one item's vector, contiguous in memory.
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Copy of `vectors` [n, d] with every row scaled to length 1.
+// Scales every row of `vectors` [n, d] to length 1.
 // Throws Error(input) naming the row if a value is not finite or a row is zero.
-RowMatrix unit_rows(const RowMatrix& vectors);
+void normalize_rows(RowMatrix& vectors);
+RowMatrix unit_rows(RowMatrix vectors);
 
 }  // namespace probe

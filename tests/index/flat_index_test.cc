@@ -111,6 +111,34 @@ TEST(Bugcase29, LengthDoesNotMatterAndCosineIsAtMostOne) {
   }
 }
 
+// Large enough for the scan of bytes, with every vector four times (ties at every cut), one part
+// of them indistinguishable by bytes; blocks cut through the ties.
+TEST(FlatIndex, EveryWayGivesTheSameNeighbours) {
+  const RowMatrix base = random_rows(1500, 48, 11);
+  RowMatrix gallery(6000, 48);
+  for (int i = 0; i < 6000; ++i) gallery.row(i) = base.row(i % 1500);
+  const RowMatrix queries = random_rows(40, 48, 12);
+  std::vector<Excluded> excluded(40);
+  for (int q = 0; q < 40; ++q) excluded[q] = {q, 1500 + q, 4000};
+  for (const int k : {1, 5, 90, 200}) {
+    const auto faiss = FlatIndex(gallery, SearchWay::faiss).search(queries, k, excluded);
+    EXPECT_EQ(FlatIndex(gallery).search(queries, k, excluded), faiss) << k;
+    for (const int block : {700, 2500, 6000, 9000}) {
+      std::int64_t asked = 0;
+      const auto rows = [&](std::int64_t begin, std::int64_t count) {
+        EXPECT_LE(count, block);
+        asked += count;
+        return RowMatrix(gallery.middleRows(begin, count));
+      };
+      EXPECT_EQ(search_in_blocks(6000, block, rows, queries, k, excluded), faiss) << block;
+      EXPECT_EQ(asked, 6000);
+    }
+    for (int q = 0; q < 40; ++q) {
+      ASSERT_EQ(rows_of(faiss[q]), naive(gallery, queries, q, k, excluded[q])) << k << " " << q;
+    }
+  }
+}
+
 // FAISS itself drops a NaN row without a word.
 TEST(FlatIndex, RefusesNaNZeroAndOtherWidths) {
   RowMatrix rows = random_rows(4, 8, 6);
