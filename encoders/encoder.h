@@ -62,6 +62,10 @@ class Encoder {
 // What load_encoder runs on, e.g. "torchscript 2.13.0". Known without loading it.
 std::string runtime_name();
 
+// Loads it and asks: "2.13.0, oneDNN, AVX2, 2 threads".
+// Throws Error(io) if it cannot be loaded.
+std::string check_runtime();
+
 // Verifies the hashes, loads only the towers that are needed, and runs one dummy
 // forward of each, so that a wrong export stops before data are read.
 // Throws Error(model) in one sentence: path, cause, what to do.

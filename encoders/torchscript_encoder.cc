@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <torch/cuda.h>
 #include <torch/script.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <cmath>
@@ -268,4 +269,12 @@ extern "C" __attribute__((visibility("default"))) probe::Encoder* probe_load_tor
     const probe::EncoderSpec* spec, const probe::EncoderOptions* options,
     const probe::TowerChoice* towers) {
   return new probe::TorchscriptEncoder(*spec, *options, *towers);
+}
+
+extern "C" __attribute__((visibility("default"))) void probe_describe_torchscript_runtime(
+    std::string* description) {
+  *description = std::string(TORCH_VERSION) + (at::hasMKLDNN() ? ", oneDNN" : ", no oneDNN") +
+                 (at::hasMKL() ? ", MKL" : "") + ", " + at::get_cpu_capability() + ", " +
+                 std::to_string(at::get_num_threads()) + " threads" +
+                 (torch::cuda::is_available() ? ", CUDA" : ", no CUDA");
 }

@@ -31,5 +31,8 @@ Command add_recolor(CLI::App& app, const std::string& command_line);
 Command add_report(CLI::App& app, const std::string& command_line);
 Command add_score(CLI::App& app, const std::string& command_line);
 Command add_questions(CLI::App& app, const std::string& command_line);
+Command add_doctor(CLI::App& app, const std::string& command_line);
+Command add_completion(CLI::App& app, const std::string& command_line);
+Command add_man(CLI::App& app, const std::string& command_line);
 
 }  // namespace probe

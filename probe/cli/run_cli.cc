@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "encoders/bundle_search.h"
 #include "probe/cli/commands.h"
+#include "probe/cli/config_file.h"
 #include "probe/core/error.h"
 
 namespace probe {
@@ -44,16 +46,18 @@ constexpr CommandEntry kCommands[] = {
     {"report", "one HTML page, offline, with every table and figure of results", add_report},
     {"score", "MLLM responses to accuracies: open, choice and unsolvable questions", add_score},
     {"questions", "make choice, unsolvable and open questions for MLLMs", add_questions},
+    {"doctor", "versions, CPU, memory, disk, encoders: what a report of a problem needs", add_doctor},
+    {"completion", "print a completion script for bash or zsh", add_completion},
+    {"man", "print the manual page", add_man},
 };
 
-std::string quoted_command_line(int argc, const char* const* argv) {
-  std::string line;
-  for (int i = 0; i < argc; ++i) {
-    const std::string word = i == 0 ? "probe" : argv[i];
+std::string quoted_command_line(const std::vector<std::string>& words) {
+  std::string line = "probe";
+  for (const std::string& word : words) {
     const bool plain = !word.empty() && word.find_first_not_of(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%") ==
         std::string::npos;
-    line += (i == 0 ? "" : " ");
+    line += ' ';
     if (plain) {
       line += word;
       continue;
@@ -66,9 +70,9 @@ std::string quoted_command_line(int argc, const char* const* argv) {
 }
 
 // A wrong command name gets the nearest one.
-std::string suggestion(int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return "";
-  const std::string wanted = argv[1];
+std::string suggestion(const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) return "";
+  const std::string& wanted = words.front();
   const CommandEntry* nearest = nullptr;
   int smallest = 3;
   for (const CommandEntry& entry : kCommands) {
@@ -81,6 +85,35 @@ std::string suggestion(int argc, const char* const* argv) {
                             : unknown + "; did you mean " + nearest->name + "?";
 }
 
+// The declared commands and what was typed for one of them.
+struct CommandLine {
+  CLI::App app{"What does a vision encoder know, and how much of it does a multimodal LLM keep?",
+               "probe"};
+  std::map<CLI::App*, Command> commands;
+  bool print_config = false;
+
+  // `text`: the line as the user would type it, for provenance.
+  explicit CommandLine(const std::string& text) {
+    app.set_version_flag("--version", "probe " PROBE_VERSION);
+    app.require_subcommand(1);
+    app.footer(
+        "Examples:\n"
+        "  probe embed demo --encoder demo -o demo.h5\n"
+        "  probe zeroshot demo --encoder demo\n"
+        "  probe match demo.h5 --mode a2o\n"
+        "Exit codes: 0 done, 1 failed or some items failed, 2 usage.");
+    for (const CommandEntry& entry : kCommands) {
+      CLI::App* command = app.add_subcommand(entry.name, entry.help);
+      commands.emplace(command, entry.add(*command, text));
+    }
+    add_config_options(app, print_config);
+  }
+
+  void parse(const std::vector<std::string>& words) {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes the last first
+  }
+};
+
 int exit_code(ErrorKind kind) { return kind == ErrorKind::usage ? kUsage : kFailed; }
 
 }  // namespace
@@ -90,38 +123,43 @@ int run_cli(int argc, const char* const* argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // So does a file that grows past a limit (ulimit -f).
   std::signal(SIGXFSZ, SIG_IGN);
-  CLI::App app{"What does a vision encoder know, and how much of it does a multimodal LLM keep?",
-               "probe"};
-  app.set_version_flag("--version", "probe " PROBE_VERSION);
-  app.require_subcommand(1);
-  app.footer(
-      "Examples:\n"
-      "  probe embed demo --encoder demo -o demo.h5\n"
-      "  probe zeroshot demo --encoder demo\n"
-      "  probe match demo.h5 --mode a2o\n"
-      "Exit codes: 0 done, 1 failed or some items failed, 2 usage.");
-  const std::string command_line = quoted_command_line(argc, argv);
-  std::map<CLI::App*, Command> commands;
-  for (const CommandEntry& entry : kCommands) {
-    CLI::App* command = app.add_subcommand(entry.name, entry.help);
-    commands.emplace(command, entry.add(*command, command_line));
-  }
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
-    app.parse(argc, argv);
+    if (const auto config = take_config(words)) {
+      // Parsed once without the file, to see which command it is and what it has already.
+      CommandLine without("");
+      try {
+        without.parse(words);
+      } catch (const CLI::ParseError&) {  // said below, if the file does not mend it
+      }
+      const std::vector<std::string> more = config_words(without.app, *config);
+      words.insert(words.end(), more.begin(), more.end());
+    }
+  } catch (const Error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return exit_code(error.kind());
+  }
+  CommandLine line(quoted_command_line(words));
+  try {
+    line.parse(words);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // help or version
-    const std::string better = suggestion(argc, argv);
+    if (error.get_exit_code() == 0) return line.app.exit(error);  // help or version
+    const std::string better = suggestion(words);
     if (!better.empty()) {
       fmt::print(stderr, "error: {}\n", better);
-    } else if (argc < 2) {
-      fmt::print(stderr, "{}", app.help());
+    } else if (words.empty()) {
+      fmt::print(stderr, "{}", line.app.help());
     } else {
       fmt::print(stderr, "error: {}\n", error.what());
     }
     return kUsage;
   }
+  if (line.print_config) {
+    fmt::print("{}", config_text(line.app));
+    return kDone;
+  }
   try {
-    return commands.at(app.get_subcommands().front())();
+    return line.commands.at(line.app.get_subcommands().front())();
   } catch (const Error& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return exit_code(error.kind());

@@ -33,4 +33,6 @@ std::string encode_picture(const RgbImage& image, PictureFormat format, int qual
   return library().encode(image, format, quality);
 }
 
+std::string codec_version() { return library().version(); }
+
 }  // namespace probe

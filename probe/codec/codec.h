@@ -23,4 +23,7 @@ RgbImage decode_picture(std::string_view bytes);
 // optimal. Throws Error(io) if the encoder fails.
 std::string encode_picture(const RgbImage& image, PictureFormat format, int quality = 92);
 
+// Version of OpenCV, e.g. "4.6.0".
+std::string codec_version();
+
 }  // namespace probe

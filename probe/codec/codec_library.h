@@ -8,6 +8,7 @@ namespace probe {
 struct CodecLibrary {
   RgbImage (*decode)(std::string_view bytes);
   std::string (*encode)(const RgbImage& image, PictureFormat format, int quality);
+  std::string (*version)();
 };
 
 }  // namespace probe

@@ -47,8 +47,10 @@ std::string encode(const RgbImage& image, PictureFormat format, int quality) {
   throw Error(ErrorKind::io, "cannot encode as " + name);
 }
 
+std::string version() { return cv::getVersionString(); }
+
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const CodecLibrary probe_codec = {decode, encode};
+extern "C" __attribute__((visibility("default"))) const CodecLibrary probe_codec = {decode, encode, version};
 
 }  // namespace probe
