@@ -229,7 +229,10 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
       throw Error(ErrorKind::input, printable(items[i].id) + ": " + work.reasons[i]);
     }
   }
-  return collect(items, work);
+  EmbeddingSet set = collect(items, work);
+  // The cache is locked while it is open; another source of this process may want the same one.
+  if (place_.part_file.empty()) log_.reset();
+  return set;
 }
 
 EmbeddingSet FeatureSource::collect(const std::vector<Item>& items, const Work& work) {
