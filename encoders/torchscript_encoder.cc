@@ -25,7 +25,10 @@
 namespace probe {
 namespace {
 
-constexpr int kTextBatch = 64;
+// Texts encoded at a time, the last ones padded: large enough for a matrix product to be fast, small
+// enough that the names of one question cost little. The same for every list of texts, so that a text's
+// embedding does not depend on how many there are.
+constexpr int kTextBatchCpu = 8, kTextBatchCuda = 64;
 
 torch::Device parse_device(const std::string& name) {
   const bool cuda = name == "cuda" || name.starts_with("cuda:");
@@ -80,7 +83,8 @@ class TorchscriptEncoder final : public Encoder {
         options_(options),
         layer_(find_layer(spec_, options.layer)),
         device_(parse_device(options.device)),
-        dtype_(parse_dtype(options.dtype)) {
+        dtype_(parse_dtype(options.dtype)),
+        text_batch_(device_.is_cuda() ? kTextBatchCuda : kTextBatchCpu) {
     const int threads = options.threads > 0
                             ? options.threads
                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -138,9 +142,9 @@ class TorchscriptEncoder final : public Encoder {
     const c10::InferenceMode guard;
     const std::int64_t c = spec_.text->context_length;
     RowMatrix embeddings(static_cast<Eigen::Index>(texts.size()), spec_.embedding_dim);
-    for (std::size_t begin = 0; begin < texts.size(); begin += kTextBatch) {
-      const std::size_t count = std::min<std::size_t>(kTextBatch, texts.size() - begin);
-      torch::Tensor ids = torch::full({kTextBatch, c}, spec_.text->tokenizer.pad_id, torch::kLong);
+    for (std::size_t begin = 0; begin < texts.size(); begin += text_batch_) {
+      const std::size_t count = std::min<std::size_t>(text_batch_, texts.size() - begin);
+      torch::Tensor ids = torch::full({text_batch_, c}, spec_.text->tokenizer.pad_id, torch::kLong);
       for (std::size_t i = 0; i < count; ++i) {
         const std::vector<std::int64_t> row = vocabulary_->check(texts[begin + i], *warnings);
         std::copy(row.begin(), row.end(), ids[static_cast<std::int64_t>(i)].data_ptr<std::int64_t>());
@@ -204,7 +208,7 @@ class TorchscriptEncoder final : public Encoder {
     vocabulary_.emplace(spec_);
     text_ = load_tower(text_path_, device_, dtype_);
     const c10::InferenceMode guard;
-    run_text_tower(torch::full({kTextBatch, spec_.text->context_length},
+    run_text_tower(torch::full({text_batch_, spec_.text->context_length},
                                spec_.text->tokenizer.end_id, torch::kLong));
   }
 
@@ -236,7 +240,7 @@ class TorchscriptEncoder final : public Encoder {
   torch::Tensor run_text_tower(const torch::Tensor& ids) {
     const torch::IValue value = run_tower(*text_, ids.to(device_), text_path_);
     if (!value.isTensor()) throw Error(ErrorKind::model, text_path_.string() + ": expected a tensor");
-    check_shape(value.toTensor(), {kTextBatch, spec_.embedding_dim}, text_path_, "embedding");
+    check_shape(value.toTensor(), {text_batch_, spec_.embedding_dim}, text_path_, "embedding");
     return value.toTensor();
   }
 
@@ -256,6 +260,7 @@ class TorchscriptEncoder final : public Encoder {
   int parts_ = 1, part_size_ = 1, threads_per_part_ = 1;
   torch::Device device_;
   torch::ScalarType dtype_;
+  int text_batch_;
   std::filesystem::path image_path_, text_path_;
   std::optional<torch::jit::Module> image_, text_;
   std::optional<Vocabulary> vocabulary_;
