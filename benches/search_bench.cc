@@ -43,8 +43,14 @@ void faiss_flat(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-BENCHMARK(ours)->Args({1000, 100'000})->Args({1, 100'000})->Unit(benchmark::kMillisecond);
-BENCHMARK(faiss_flat)->Args({1000, 100'000})->Args({1, 100'000})->Unit(benchmark::kMillisecond);
+// The small ones are for a test that all of it runs.
+void sizes(benchmark::internal::Benchmark* job) {
+  for (const int queries : {1000, 1}) job->Args({queries, 100'000});
+  job->Args({64, 10'000});
+  job->Unit(benchmark::kMillisecond)->UseRealTime();
+}
+BENCHMARK(ours)->Apply(sizes);
+BENCHMARK(faiss_flat)->Apply(sizes);
 
 }  // namespace
 

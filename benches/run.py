@@ -1,0 +1,217 @@
+"""Every speed claim of docs/performance.md, peers in the same run:
+
+    scripts via benches/run.sh [--small] [--encoders b32 ...] [--update]
+
+Ours and each peer take turns, five rounds; a figure is the median of its rounds. The fused multiply-add peak is
+measured before and after: more than a tenth apart, or another process at work, and the run says that it is void.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = 5
+
+
+def bench(build: Path, name: str, small: bool, only: str = ".") -> dict:
+    """Medians of a Google Benchmark program, in seconds, with its counters; its benchmarks take turns."""
+    words = [build / "benches" / name, "--benchmark_format=json", f"--benchmark_filter={only}",
+             f"--benchmark_repetitions={ROUNDS}", "--benchmark_enable_random_interleaving=true",
+             "--benchmark_min_time=" + ("0.01" if small else "0.3")]
+    output = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+    medians = {}
+    for row in output["benchmarks"]:
+        if row.get("aggregate_name") == "median":
+            name = row["run_name"].removesuffix("/real_time")
+            medians[name] = {"seconds": row["real_time"] * scale[row["time_unit"]], **row}
+    return medians
+
+
+def wall(words: list, environment: dict) -> float:
+    start = time.perf_counter()
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, env=environment)
+    return time.perf_counter() - start
+
+
+def take_turns(runners: dict) -> dict:
+    """Median seconds of each; every round runs each once. A runner gives a list of seconds."""
+    seconds = {name: [] for name in runners}
+    for _ in range(ROUNDS):
+        for name, run in runners.items():
+            seconds[name] += run()
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def lines_of(words: list):
+    def run() -> list[float]:
+        output = subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True).stdout
+        return [json.loads(line)["seconds"] for line in output.splitlines()]
+    return run
+
+
+class Results:
+    def __init__(self):
+        self.rows = []
+
+    def add(self, work, ours, peer, theirs, target, unit="ms"):
+        """`target`: theirs / ours must reach it; None: shown without a bar."""
+        ratio = theirs / ours
+        met = "" if target is None else ("met" if ratio >= target else "NOT met")
+        scale, digits = (1e3, 1) if unit == "ms" else (1, 2)
+        self.rows.append((work, f"{ours * scale:.{digits}f}", peer, f"{theirs * scale:.{digits}f}", f"{ratio:.2f}",
+                          "" if target is None else f"{target:g}", met))
+        print(" | ".join(self.rows[-1]), file=sys.stderr, flush=True)
+
+    def limit(self, work, seconds, most):
+        """An absolute time, as issue texts give for start-up."""
+        met = "met" if seconds <= most else "NOT met"
+        self.rows.append((work, f"{seconds * 1e3:.1f}", "limit", f"{most * 1e3:.0f}", f"{most / seconds:.2f}", "1", met))
+        print(" | ".join(self.rows[-1]), file=sys.stderr, flush=True)
+
+    def markdown(self) -> str:
+        head = ("work", "ours, ms", "peer", "peer, ms", "ratio", "target", "")
+        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in self.rows]) + "\n"
+
+
+def start_up(results: Results, probe: Path, work: Path) -> None:
+    home = dict(os.environ, HOME=str(work), OMP_NUM_THREADS="2")
+    demo, file = ROOT / "demo", work / "demo.h5"
+    wall([probe, "embed", demo, "-o", file, "-q"], home)
+    wall([probe, "zeroshot", demo, "-q"], home)  # fills the cache
+    jobs = {"probe --help": ([probe, "--help"], 0.05),
+            "probe match FILE.h5 (demo)": ([probe, "match", file, "-q"], 0.5),
+            "probe zeroshot demo, cached": ([probe, "zeroshot", demo, "-q"], 2.0)}
+    times = take_turns({name: (lambda words=words: [wall(words, home)]) for name, (words, _) in jobs.items()})
+    for name, (_, most) in jobs.items():
+        results.limit(name, times[name], most)
+
+
+def photos(results: Results, build: Path, small: bool) -> None:
+    from PIL import Image
+
+    ours = bench(build, "preprocess_bench", small)
+    photo = ROOT / "demo/originals/kiwi/kiwi-01.jpg"
+    image = Image.open(photo).convert("RGB")
+
+    def timed(run):
+        def once() -> list[float]:
+            seconds = []
+            for _ in range(5 if small else 40):
+                start = time.perf_counter()
+                run()
+                seconds.append(time.perf_counter() - start)
+            return seconds
+        return once
+
+    def pillow_fit(side):
+        scale = side / min(image.size)
+        size = tuple(max(side, int(length * scale)) for length in image.size)
+        shrunk = image.resize(size, Image.BICUBIC)
+        left, top = (size[0] - side) // 2, (size[1] - side) // 2
+        return shrunk.crop((left, top, left + side, top + side))
+
+    pillow = take_turns({"decode": timed(lambda: Image.open(photo).convert("RGB")),
+                         **{side: timed(lambda side=side: pillow_fit(side)) for side in (224, 336, 384)}})
+    results.add(f"JPEG decode, {image.size[0]} x {image.size[1]}", ours["decode_jpeg"]["seconds"], "Pillow",
+                pillow["decode"], None)
+    for side in (224, 336, 384):
+        results.add(f"exact resize and crop to {side}", ours[f"fit_to_tower/{side}"]["seconds"], "Pillow", pillow[side], 1.8)
+
+
+def search(results: Results, build: Path, small: bool, bandwidth: float) -> None:
+    if small:
+        times = bench(build, "search_bench", small, "/10000/")
+        results.add("top-5 of 64 queries in 10k x 1152", times["ours/64/10000"]["seconds"], "FAISS IndexFlatIP",
+                    times["faiss_flat/64/10000"]["seconds"], None)
+        return
+    times = bench(build, "search_bench", small, "/100000/")
+    results.add("top-5 of 1,000 queries in 100k x 1152", times["ours/1000/100000"]["seconds"], "FAISS IndexFlatIP",
+                times["faiss_flat/1000/100000"]["seconds"], 1.5)
+    one = times["ours/1/100000"]["seconds"]
+    results.add("top-5 of one query in 100k x 1152", one, "FAISS IndexFlatIP", times["faiss_flat/1/100000"]["seconds"], None)
+    results.add("the same", one, "reading the float rows at 80 % of the bandwidth",
+                100_000 * 1152 * 4 / bandwidth / 0.8, 1.0)
+
+
+def files(results: Results, build: Path, small: bool) -> None:
+    times = {name: row["seconds"] for name, row in bench(build, "store_bench", small).items()}
+    results.add("write 151 MB of vectors, with fsync", times["write_ours"], "write()", times["write_raw"], 0.9)
+    results.add("read float16 vectors (75 MB)", times["read_halves_ours"], "HDF5's converter", times["read_halves_hdf5"], 10)
+
+
+def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, threads: int, repeats: int,
+             work: Path) -> None:
+    folder = work / name
+    if not (folder / "model.onnx").exists():
+        subprocess.run([sys.executable, ROOT / "benches/make_models.py", name, folder], check=True)
+    tail = [batch, threads, repeats, dtype]
+    peers = ["torchscript", "compile", "openvino"] + (["onnxruntime"] if dtype == "float32" else [])
+    runners = {"ours": lines_of([build / "benches/encoder_bench", folder / "bundle", *tail])}
+    for peer in peers:
+        runners[peer] = lines_of([sys.executable, ROOT / "benches/peer.py", peer, folder, *tail])
+    times = take_turns(runners)
+    targets = {"openvino": 1.0, "torchscript": 1.3 if dtype == "bfloat16" else None}
+    for peer in peers:
+        results.add(f"{name} {dtype}, batch {batch}, {threads} threads", times["ours"], peer, times[peer],
+                    targets.get(peer))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--small", action="store_true", help="seconds rather than minutes: does it run at all?")
+    parser.add_argument("--encoders", nargs="*", default=["b32"], help="b32 clip siglip clip-h")
+    parser.add_argument("--dtypes", nargs="*", default=None)
+    parser.add_argument("--models", type=Path, help="folder where the random weights are kept")
+    parser.add_argument("--update", type=Path, help="write the page with the table there")
+    options = parser.parse_args()
+    busy = os.getloadavg()[0]
+    flags = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    threads = len(os.sched_getaffinity(0))
+    peak = bench(options.build, "peak_bench", options.small)
+    before, bandwidth = peak["peak_fma"]["GFLOP/s"], peak["memory_read"]["bytes_per_second"]
+    results = Results()
+    with tempfile.TemporaryDirectory(prefix="probe-bench-") as temporary:
+        work = Path(temporary)
+        start_up(results, options.build / "bin/probe", work)
+        photos(results, options.build, options.small)
+        search(results, options.build, options.small, bandwidth)
+        if not options.small:
+            files(results, options.build, options.small)
+            dtypes = options.dtypes or ["float32"] + (["bfloat16"] if "avx512_bf16" in flags or "amx_bf16" in flags else [])
+            for name in options.encoders:
+                for dtype in dtypes:
+                    large = name != "b32"
+                    encoders(results, options.build, name, 4 if large else 8, dtype, threads, 1 if large else 5,
+                             options.models or work)
+    after = bench(options.build, "peak_bench", options.small)["peak_fma"]["GFLOP/s"]
+    void = []
+    if busy > 0.5:
+        void.append(f"load average {busy:.1f} at the start")
+    if abs(after - before) > 0.1 * before:
+        void.append(f"peak {before:.0f} GFLOP/s before, {after:.0f} after")
+    machine = (f"{model}, {threads} cores, {'AVX-512' if 'avx512f' in flags else 'AVX2'}, Linux {platform.release()}; "
+               f"multiply-add peak {before:.0f} then {after:.0f} GFLOP/s, memory {bandwidth / 1e9:.1f} GB/s")
+    verdict = "VOID, the machine was busy: " + "; ".join(void) if void else "The machine was idle."
+    text = f"{machine}. Median of {ROUNDS} rounds. {verdict}\n\n{results.markdown()}"
+    print(text)
+    if options.update and not options.small:
+        page = options.update.read_text()
+        begin, end = "<!-- benches/run.py begins -->\n", "<!-- ends -->"
+        options.update.write_text(page[:page.index(begin) + len(begin)] + text + page[page.index(end):])
+    sys.exit(1 if void and not options.small else 0)
+
+
+if __name__ == "__main__":
+    main()
