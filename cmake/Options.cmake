@@ -9,8 +9,8 @@ endif()
 target_include_directories(probe_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(PROBE_SANITIZE)
   target_compile_options(probe_options INTERFACE
-    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-  target_link_options(probe_options INTERFACE -fsanitize=address,undefined)
+    -fsanitize=${PROBE_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(probe_options INTERFACE -fsanitize=${PROBE_SANITIZE})
 endif()
 
 # probe_library(NAME sources...): one static library a folder.
