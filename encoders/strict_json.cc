@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 
 namespace probe {
 
@@ -35,7 +36,7 @@ std::string cut(std::string text) {
 std::string shown(const json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list of " + std::to_string(value.size());
-  return cut(value.dump(-1, ' ', false, json::error_handler_t::replace));
+  return cut(printable(value.dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 
 std::string number_text(double value) {
@@ -70,7 +71,7 @@ json parse(const std::string& text, const std::filesystem::path& path) {
     return json::parse(text, check);
   } catch (const json::exception& error) {
     throw Error(ErrorKind::model,
-                path.string() + ": expected JSON, got " + first_line(error.what()));
+                path.string() + ": expected JSON, got " + printable(first_line(error.what())));
   }
 }
 
@@ -104,8 +105,9 @@ bool StrictObject::has(const std::string& field) const {
 
 void StrictObject::fail(const std::string& field, const std::string& expected,
                         const std::string& got) const {
-  throw Error(ErrorKind::model, path_.string() + ": " + name_of(field) + ": expected " +
-                                    expected + ", got " + got);
+  throw Error(ErrorKind::model, path_.string() + ": " +
+                                    printable(name_of(field) + ": expected " + expected +
+                                              ", got " + got));
 }
 
 void StrictObject::fail(const std::string& field, const std::string& expected) const {

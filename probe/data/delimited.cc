@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 #include "probe/data/text_input.h"
 #include "probe/data/xlsx.h"
 
@@ -106,7 +107,8 @@ DelimitedTable read_delimited(const std::filesystem::path& path, char separator)
   std::set<std::string> names;
   for (const std::string& name : table.header) {
     if (!names.insert(name).second) {
-      throw Error(ErrorKind::input, path.string() + ":1: column \"" + name + "\" stands twice");
+      throw Error(ErrorKind::input,
+                  path.string() + ":1: column \"" + printable(name) + "\" stands twice");
     }
   }
   while (true) {

@@ -23,7 +23,16 @@ RgbImage decode_image(std::string_view bytes) {
                                       " pixels, got " + std::to_string(header.width) + " x " +
                                       std::to_string(header.height));
   }
-  return header.format == ImageFormat::jpeg ? decode_jpeg(bytes) : decode_picture(bytes);
+  RgbImage image =
+      header.format == ImageFormat::jpeg ? decode_jpeg(bytes) : decode_picture(bytes);
+  if (image.width != header.width || image.height != header.height) {
+    throw Error(ErrorKind::input, "damaged image: its header says " +
+                                      std::to_string(header.width) + " x " +
+                                      std::to_string(header.height) + ", its data " +
+                                      std::to_string(image.width) + " x " +
+                                      std::to_string(image.height));
+  }
+  return image;
 }
 
 RgbImage read_image(const std::filesystem::path& path) {

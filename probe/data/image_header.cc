@@ -90,10 +90,12 @@ ImageHeader tiff_header(const ByteReader& in, bool big_endian) {
   for (std::uint32_t i = 0; i < entries; ++i) {
     const std::size_t at = directory + 2 + std::size_t{12} * i;
     if (at + 12 > in.bytes.size()) break;
-    const std::uint32_t tag = read16(at);
-    const std::uint32_t value = read16(at + 2) == 3 ? read16(at + 8) : read32(at + 8);
-    if (tag == 256) header.width = value;
-    if (tag == 257) header.height = value;
+    const std::uint32_t tag = read16(at), type = read16(at + 2);
+    if ((tag != 256 && tag != 257) || read32(at + 4) != 1) continue;
+    std::int64_t& side = tag == 256 ? header.width : header.height;
+    if (side != 0) continue;  // libtiff takes the first of several
+    if (type == 3) side = read16(at + 8);
+    if (type == 4) side = read32(at + 8);
   }
   return header;
 }

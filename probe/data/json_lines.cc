@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 #include "probe/data/text_input.h"
 
 namespace probe {
@@ -19,7 +20,7 @@ namespace {
 
 Json parse(const std::string& where, std::string_view text) {
   const auto fail = [&](const std::string& message) {
-    throw Error(ErrorKind::input, where + ": " + message);
+    throw Error(ErrorKind::input, where + ": " + printable(message));
   };
   // Nested values deeper than a few levels have no place here; the parser would recurse.
   int depth = 0, deepest = 0;
@@ -54,7 +55,7 @@ JsonObject::JsonObject(JsonObject&&) noexcept = default;
 JsonObject::~JsonObject() = default;
 
 void JsonObject::fail(const std::string& message) const {
-  throw Error(ErrorKind::input, where_ + ": " + message);
+  throw Error(ErrorKind::input, where_ + ": " + printable(message));
 }
 
 bool JsonObject::has(const char* field) const {

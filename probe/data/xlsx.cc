@@ -10,14 +10,17 @@
 #include <string_view>
 
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 
 namespace probe {
 namespace {
 
 constexpr zip_uint64_t kLargestPart = zip_uint64_t{512} << 20;
+// Deflate cannot shrink by more; a part that claims it is a lie.
+constexpr zip_uint64_t kLargestRatio = 1100;
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) {
-  throw Error(ErrorKind::input, where + ": " + message);
+  throw Error(ErrorKind::input, where + ": " + printable(message));
 }
 
 struct CloseArchive {
@@ -45,10 +48,15 @@ class Workbook {
   // expands those that a document declares.
   pugi::xml_document part(const std::string& part) const {
     zip_stat_t stat;
-    if (zip_stat(archive_.get(), part.c_str(), 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0) {
+    constexpr zip_uint64_t kSizes = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    if (zip_stat(archive_.get(), part.c_str(), 0, &stat) != 0 || (stat.valid & kSizes) != kSizes) {
       fail(name_, "expected an .xlsx workbook, got an archive without " + part);
     }
     if (stat.size > kLargestPart) fail(name_, part + ": expected at most 512 MiB");
+    if (stat.size / kLargestRatio > stat.comp_size) {
+      fail(name_, part + ": expected " + std::to_string(stat.size) + " bytes, got " +
+                      std::to_string(stat.comp_size) + " compressed");
+    }
     const std::unique_ptr<zip_file_t, CloseEntry> entry(
         zip_fopen(archive_.get(), part.c_str(), 0));
     std::string text(stat.size, '\0');

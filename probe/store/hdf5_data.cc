@@ -14,6 +14,9 @@ namespace {
 constexpr hsize_t kLargestAttribute = 1 << 20;
 // Deflate cannot shrink by more; a larger ratio means dimensions that are a lie.
 constexpr hsize_t kLargestRatio = 1100;
+constexpr hsize_t kLargestDataset = hsize_t{1} << 46;  // bytes
+constexpr hsize_t kLargestChunk = hsize_t{1} << 29;    // bytes; HDF5 holds one as a whole
+constexpr hsize_t kMostTokens = 1 << 20;               // of an image
 
 Hdf5Handle string_type(const std::string& where) {
   Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, where);
@@ -99,10 +102,23 @@ void check_storage(hid_t dataset, const std::vector<hsize_t>& dims, hsize_t elem
   const Hdf5Handle properties(H5Dget_create_plist(dataset), H5Pclose, where);
   const hsize_t ratio = H5Pget_nfilters(properties.id()) > 0 ? kLargestRatio : 1;
   hsize_t needed = element_bytes;
-  for (const hsize_t dim : dims) {
-    if (dim == 0) return;
-    if (needed > (hsize_t{1} << 46) / dim) fail(where, "absurd size " + shape_text(dims));
-    needed *= dim;
+  for (const hsize_t dim : dims) {  // also where another is 0 and nothing is stored
+    if (needed > kLargestDataset / std::max<hsize_t>(dim, 1)) {
+      fail(where, "absurd size " + shape_text(dims));
+    }
+    needed *= std::max<hsize_t>(dim, 1);
+  }
+  if (std::count(dims.begin(), dims.end(), hsize_t{0}) > 0) return;
+  if (H5Pget_layout(properties.id()) == H5D_CHUNKED) {
+    std::vector<hsize_t> chunk(dims.size());
+    check_hdf5(H5Pget_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), where);
+    hsize_t bytes = element_bytes;
+    for (const hsize_t side : chunk) {
+      if (side == 0 || bytes > kLargestChunk / side) {
+        fail(where, "absurd size of a chunk " + shape_text(chunk));
+      }
+      bytes *= side;
+    }
   }
   if (needed / ratio > stored) {
     fail(where, "expected " + std::to_string(needed) + " bytes for " + shape_text(dims) +
@@ -247,6 +263,7 @@ RowMatrix read_rows(hid_t parent, const std::string& name, int rank, int* tokens
   const std::vector<hsize_t> dims =
       dimensions(dataset.id(), static_cast<std::size_t>(rank), where);
   check_storage(dataset.id(), dims, is_half ? 2 : 4, where);
+  if (rank == 3 && dims[1] > kMostTokens) fail(where, "absurd size " + shape_text(dims));
   *tokens = rank == 3 ? static_cast<int>(dims[1]) : 0;
   const hsize_t width = rank == 3 ? dims[1] * dims[2] : dims[1];
   RowMatrix rows(static_cast<Eigen::Index>(dims[0]), static_cast<Eigen::Index>(width));

@@ -102,6 +102,17 @@ TEST(ImageHeader, SizesOfEveryFormat) {
   }
 }
 
+// A directory that names the width twice: libtiff takes the first, and so must the limit.
+TEST(ImageHeader, TheFirstSizeOfATiffCounts) {
+  const auto entry = [](std::uint8_t tag, std::uint8_t value) {
+    return std::string({static_cast<char>(tag), 1, 4, 0, 1, 0, 0, 0, static_cast<char>(value), 0, 0, 0});
+  };
+  const std::string tiff = std::string("II*\0\10\0\0\0\3\0", 10) + entry(0, 11) + entry(1, 7) +
+                           entry(0, 238) + std::string(4, '\0');
+  EXPECT_EQ(read_image_header(tiff).width, 11);
+  EXPECT_EQ(read_image_header(tiff).height, 7);
+}
+
 // RFC 4648 section 10.
 TEST(Base64, PublishedVectors) {
   EXPECT_EQ(decode_base64(""), "");
