@@ -39,7 +39,7 @@ mkdir -p build/fuzz
 TMPDIR=$(mktemp -d -p /dev/shm probe-fuzz-XXXXXX)
 trap 'rm -rf "$TMPDIR"' EXIT
 export TMPDIR OPENCV_LOG_LEVEL=SILENT UBSAN_OPTIONS=print_stacktrace=1
-export LSAN_OPTIONS=suppressions=$PWD/tests/fuzz/leaks.supp:print_suppressions=0
+export LSAN_OPTIONS=suppressions=$PWD/tests/sanitizers/leaks.supp:print_suppressions=0
 
 # Options of a target: the longest input, and what is the same for all.
 options() {
