@@ -56,10 +56,10 @@ TEST(Tables, NamesInMessagesArePrintable) {
   const test::TempDir folder;
   EXPECT_PROBE_ERROR(
       read_delimited(folder.write("t.csv", "\"a\nb\x1b[2J\",\"a\nb\x1b[2J\"\n1,2\n"), ','),
-      ErrorKind::input, "t.csv:1: column \"a\\nb\\x1B[2J\" stands twice");
+      ErrorKind::input, "t.csv:1: column \"a\\nb\\x1b[2J\" stands twice");
   EXPECT_PROBE_ERROR(for_each_json_line(folder.write("t.jsonl", "{\"\\u001b[2J\":1}"),
                                         [](const JsonObject& object) { object.allow_only({"a"}); }),
-                     ErrorKind::input, "t.jsonl:1: unknown field \"\\x1B[2J\"");
+                     ErrorKind::input, "t.jsonl:1: unknown field \"\\x1b[2J\"");
 }
 
 TEST(Bugcase50, ShortAndLongRowsAreErrorsWithTheirLine) {
