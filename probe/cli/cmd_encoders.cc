@@ -210,7 +210,9 @@ Command add_verify(CLI::App& app, const std::string&) {
   add_examples(app, {"probe verify demo", "probe verify siglip --dtype bfloat16"});
   return [options] {
     const EncoderSpec spec = choose_encoder(options->encoder, options->output.quiet);
-    return show_report(verify_bundle(spec, encoder_options(options->encoder)), options->output);
+    EncoderOptions runtime = encoder_options(options->encoder);
+    resolve_dtype(spec, runtime, options->output.quiet);
+    return show_report(verify_bundle(spec, runtime), options->output);
   };
 }
 

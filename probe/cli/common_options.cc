@@ -88,8 +88,8 @@ void add_runtime_options(CLI::App& command, EncoderArguments& options) {
             options.dtype = value;
             options.dtype_given = true;
           },
-          "arithmetic of the towers: float32 or bfloat16")
-      ->check(CLI::IsMember({"float32", "bfloat16"}))
+          "arithmetic of the towers: float32, bfloat16, or auto: the faster here")
+      ->check(CLI::IsMember({"float32", "bfloat16", "auto"}))
       ->default_str(options.dtype);
   command.add_option("--threads", options.threads, "threads of the towers (0: all cores)")
       ->check(CLI::Range(0, 4096))

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "encoders/bundle_search.h"
+#include "encoders/faster_dtype.h"
 
 namespace probe {
 
@@ -19,6 +20,13 @@ EncoderSpec choose_encoder(const EncoderArguments& arguments, bool quiet) {
   EncoderSpec spec = read_spec(entry.folder);
   if (!quiet) fmt::print(stderr, "encoder {}\n", identity_line(spec));
   return spec;
+}
+
+void resolve_dtype(const EncoderSpec& spec, EncoderOptions& options, bool quiet) {
+  if (options.dtype != "auto") return;
+  const DtypeChoice choice = faster_dtype(spec, options);
+  options.dtype = choice.dtype;
+  if (!quiet) fmt::print(stderr, "dtype auto: {}; {}\n", choice.dtype, choice.reason);
 }
 
 }  // namespace probe

@@ -14,4 +14,7 @@ EncoderSpec choose_encoder(const EncoderArguments& arguments, bool quiet);
 // "demo: <architecture>, bundle sha256 0123456789ab..."
 std::string identity_line(const EncoderSpec& spec);
 
+// `--dtype auto` replaced by what is faster here, which is said on stderr unless `quiet`.
+void resolve_dtype(const EncoderSpec& spec, EncoderOptions& options, bool quiet);
+
 }  // namespace probe

@@ -10,6 +10,7 @@
 
 #include "encoders/preprocess.h"
 #include "encoders/vocabulary.h"
+#include "probe/cli/encoder_choice.h"
 #include "probe/cli/progress.h"
 #include "probe/core/error.h"
 #include "probe/core/sha256.h"
@@ -76,6 +77,7 @@ FeatureSource::FeatureSource(EncoderSpec spec, const EncoderArguments& arguments
       place_(std::move(place)),
       quiet_(quiet) {
   options_.layer = layer_.name;
+  resolve_dtype(spec_, options_, quiet_);
   options_.keep_tokens = keep_tokens;
   options_.pixel_shuffle = tiling_.options.shuffle;
   tiling_ = check_tiling(tiling_.options, spec_, layer_, options_);

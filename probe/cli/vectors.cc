@@ -83,7 +83,7 @@ void check_options(const Provenance& provenance, const EncoderArguments& argumen
     if (!provenance.pooling.starts_with(wanted)) check("--pool", wanted, provenance.pooling);
   }
   check_tile_options(provenance, arguments, file);
-  if (arguments.dtype_given) check("--dtype", arguments.dtype, provenance.compute_dtype);
+  if (arguments.dtype_given && arguments.dtype != "auto") check("--dtype", arguments.dtype, provenance.compute_dtype);
 }
 
 // Questions about the file's items; the others are counted in `warnings`.

@@ -92,6 +92,24 @@ TEST_P(OneFamily, MatchTakesTheLayerThatTheMllmTakes) {
   EXPECT_EQ(other.at("provenance").at("layer"), "last");
 }
 
+// What was taken stands in the result; `auto` itself does not.
+TEST_P(OneFamily, DtypeAutoSaysWhatItTookAndWhy) {
+  const test::ProgramResult result = test::run_probe(
+      {"verify", "siglip", "--dtype", "auto", "--encoder-dir", kBundles, "--json"}, home_.path());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string taken = json::parse(result.out).at("provenance").at("dtype");
+  EXPECT_TRUE(taken == "float32" || taken == "bfloat16") << taken;
+  EXPECT_NE(result.err.find("dtype auto: " + taken + "; "), std::string::npos) << result.err;
+  if (__builtin_cpu_supports("avx512f")) {
+    EXPECT_NE(result.err.find(" ms in bfloat16"), std::string::npos) << result.err;
+  } else {
+    EXPECT_EQ(taken, "float32");
+  }
+  const json embedded = run({"embed", items_, "-e", "siglip", "--dtype", "auto", "-o",
+                             home_.path() / "auto.h5"});
+  EXPECT_EQ(embedded.at("provenance").at("compute_dtype"), taken);
+}
+
 TEST_P(OneFamily, VisionOnlyTowersCannotScoreTexts) {
   const test::ProgramResult result = test::run_probe(
       {"zeroshot", items_, "-e", "llava-next", "--encoder-dir", kBundles, "-q"}, home_.path());
