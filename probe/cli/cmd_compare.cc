@@ -13,8 +13,10 @@
 #include "probe/cli/compare_responses.h"
 #include "probe/cli/matching.h"
 #include "probe/cli/output.h"
+#include "probe/cli/sources.h"
 #include "probe/cli/vectors.h"
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 #include "probe/data/delimited.h"
 #include "probe/data/manifest.h"
 #include "probe/store/embedding_file.h"
@@ -32,6 +34,7 @@ struct CompareOptions {
   OutputOptions output;
   std::vector<std::string> templates;
   fs::path published;
+  std::string of = "mean-tokens";  // of matching
   int k = 5;
   std::uint64_t seed = 0;
 };
@@ -48,12 +51,27 @@ struct Evaluation {
   std::vector<Subject> subjects;
 };
 
-std::optional<MatchScore> match_score(const EmbeddingSet& set, MatchMode mode, int k) {
-  const MatchPlan plan = plan_matching(set.items, mode, false);
-  if (plan.queries.empty() || plan.gallery.empty() || set.mean_tokens.cols() == 0) {
-    return std::nullopt;
+std::optional<MatchScore> match_score(const ItemColumns& items, const RowMatrix& vectors,
+                                      MatchMode mode, int k) {
+  const MatchPlan plan = plan_matching(items, mode, false);
+  if (plan.queries.empty() || plan.gallery.empty()) return std::nullopt;
+  return score_matches(match_images(items, vectors, mode, false, k).matches, items, k);
+}
+
+// Scores stay unknown, with a warning, for a tower that lacks the vectors of --of.
+void match_source(const EmbeddingSet& set, const CompareOptions& options, EncoderResult& result,
+                  Report& report) {
+  const bool embedding = parse_representation(options.of) == Representation::embedding;
+  const RowMatrix& vectors = embedding ? set.embedding : set.mean_tokens;
+  if (vectors.cols() == 0) {
+    report.warnings.push_back("matching of " + printable(result.name) + " stays unknown: it has no " +
+                              (embedding ? "embedding; --of mean-tokens" : "mean tokens; --of embedding") +
+                              " matches by the others");
+    return;
   }
-  return score_matches(match_images(set, mode, false, k).matches, set.items, k);
+  require_directions(set.items, vectors, result.name);
+  result.o2o = match_score(set.items, vectors, MatchMode::o2o, options.k);
+  result.a2o = match_score(set.items, vectors, MatchMode::a2o, options.k);
 }
 
 TextClassifier classifier_of(Vectors& vectors, const CompareOptions& options,
@@ -137,8 +155,7 @@ void evaluate(const CompareOptions& options, const ResponseFiles& files, const f
   }
   std::sort(result.items.begin(), result.items.end());
   answer_questions(vectors, options, ground, open_names, result, all, report);
-  result.o2o = match_score(vectors.set, MatchMode::o2o, options.k);
-  result.a2o = match_score(vectors.set, MatchMode::a2o, options.k);
+  match_source(vectors.set, options, result, report);
   for (const auto& [field, value] : report_provenance(vectors.set.provenance)) {
     report.provenance[result.name + "." + field] = value;
   }
@@ -215,7 +232,10 @@ Report run_compare(const CompareOptions& options) {
   report.provenance["seed"] = std::to_string(options.seed);
   report.provenance["k"] = std::to_string(options.k);
   report.provenance["command_line"] = options.encoder.command_line;
-  report.notes.push_back("matching: mean tokens, the query and a twin's source image left out");
+  report.provenance["of"] = options.of;
+  report.notes.push_back(std::string("matching: ") +
+                         (options.of == "embedding" ? "embeddings" : "mean tokens") +
+                         ", the query and a twin's source image left out");
   if (files.asked) {
     report.notes.push_back(std::to_string(ground.questions.size()) +
                            " questions that some model was asked; the others are left out, for "
@@ -260,6 +280,7 @@ Command add_compare(CLI::App& app, const std::string& command_line) {
                  "of their own")
       ->type_name("FILE");
   app.add_option("--template", options->templates, "prompt template (default: each bundle's)");
+  add_representation_option(app, options->of);
   app.add_option("--k", options->k, "neighbours that count in matching")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -1,13 +1,11 @@
 // probe embed.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "probe/cli/commands.h"
+#include "probe/cli/embedding_target.h"
 #include "probe/cli/encoder_choice.h"
 #include "probe/cli/features.h"
 #include "probe/cli/output.h"
@@ -30,24 +28,8 @@ struct EmbedOptions {
   bool tokens = false, restart = false, no_text = false;
 };
 
-// Before the model runs, not after the last batch (BUGCASES 35).
-void check_target(const EmbedOptions& options) {
-  const fs::path folder =
-      options.file.has_parent_path() ? options.file.parent_path() : fs::path(".");
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw Error(ErrorKind::io, options.file.string() + ": cannot write into " + folder.string() +
-                                   ": " + std::strerror(errno));
-  }
-  std::error_code code;
-  if (fs::exists(options.file, code) && !is_hdf5_file(options.file)) {
-    throw Error(ErrorKind::usage, options.file.string() +
-                                      ": exists and is not an embedding file; choose another "
-                                      "name");
-  }
-}
-
 Report run_embed(const EmbedOptions& options) {
-  check_target(options);
+  check_embedding_target(options.file);
   EncoderSpec spec = choose_encoder(options.encoder, options.output.quiet);
   const Dataset dataset =
       read_dataset(options.data.data, {options.data.questions, options.data.allow_outside});

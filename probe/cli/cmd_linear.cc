@@ -11,6 +11,7 @@
 #include "analysis/splits.h"
 #include "analysis/statistics.h"
 #include "probe/cli/commands.h"
+#include "probe/cli/embedding_target.h"
 #include "probe/cli/linear_run.h"
 #include "probe/cli/output.h"
 #include "probe/cli/sources.h"
@@ -108,6 +109,9 @@ Plan make_plan(const LinearOptions& options, const std::vector<Source>& sources,
     plan.splits = split_items(*plan.train_items, options.split);
   } else {
     check_same_encoder(sources.front(), sources.back(), representation);
+    if (sources.front().vectors.set.provenance.bundle_sha256 == kUnknown) {
+      warnings.push_back("both files were imported: that one encoder made them is taken on trust");
+    }
     plan.splits = {split_of_two(*plan.train_items, *plan.test_items, options.split.train_on_all,
                                 sources.back().path.string(), warnings)};
   }

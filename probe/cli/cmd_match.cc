@@ -17,10 +17,16 @@
 namespace probe {
 namespace {
 
+// What one tower is matched by.
+struct MatchedSet {
+  ItemColumns items;
+  RowMatrix vectors;  // [n, w]
+};
+
 struct MatchOptions {
   SourceArguments sources;
   OutputOptions output;
-  std::string mode = "o2o";
+  std::string mode = "o2o", of = "mean-tokens";
   std::vector<int> k = {5};
   std::uint64_t seed = 0;
   bool keep_source = false, neighbors = false;
@@ -69,20 +75,19 @@ void add_notes(const MatchOptions& options, const ModeMatches& matches, Report& 
 }
 
 // What is matched of each source: its items, or those that all sources hold.
-std::vector<EmbeddingSet> common_sets(std::vector<Source>& sources, Report& report) {
-  std::vector<EmbeddingSet> sets;
+std::vector<MatchedSet> common_sets(std::vector<Source>& sources, Representation representation,
+                                    Report& report) {
+  std::vector<MatchedSet> sets;
   if (sources.size() == 1) {
-    sources.front().rows(Representation::mean_tokens);  // checks them
+    sources.front().rows(representation);  // checks them
     EmbeddingSet& set = sources.front().vectors.set;
-    sets.emplace_back().items = set.items;
-    sets.back().mean_tokens = std::move(set.mean_tokens);
+    const bool embedding = representation == Representation::embedding;
+    sets.push_back({set.items, std::move(embedding ? set.embedding : set.mean_tokens)});
     return sets;
   }
   const CommonItems common = join_items(sources);
   for (std::size_t s = 0; s < sources.size(); ++s) {
-    sets.emplace_back().items = common.items;
-    sets.back().mean_tokens =
-        rows_of(sources[s].rows(Representation::mean_tokens), common.rows[s]);
+    sets.push_back({common.items, rows_of(sources[s].rows(representation), common.rows[s])});
   }
   report.warnings.insert(report.warnings.end(), common.warnings.begin(), common.warnings.end());
   return sets;
@@ -105,14 +110,15 @@ void add_tables(const MatchOptions& options, const ModeMatches& matches,
 
 Report run_match(MatchOptions options) {
   options.sources.common.without_questions = true;
+  const Representation representation = parse_representation(options.of);
   std::vector<Source> sources =
-      load_sources(options.sources, Representation::mean_tokens, options.output.quiet);
+      load_sources(options.sources, representation, options.output.quiet);
   std::vector<int> ks = options.k;
   std::sort(ks.begin(), ks.end());
   ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
   Report report;
   report.command = "match";
-  const std::vector<EmbeddingSet> sets = common_sets(sources, report);
+  const std::vector<MatchedSet> sets = common_sets(sources, representation, report);
   std::vector<MatchMode> modes;
   if (options.mode != "a2o") modes.push_back(MatchMode::o2o);
   if (options.mode != "o2o") modes.push_back(MatchMode::a2o);
@@ -121,7 +127,8 @@ Report run_match(MatchOptions options) {
     ModeMatches matches{mode, sets.front().items, {}};
     for (std::size_t s = 0; s < sets.size(); ++s) {
       matches.towers.push_back(
-          {sources[s].label, match_images(sets[s], mode, options.keep_source, ks.back())});
+          {sources[s].label,
+           match_images(sets[s].items, sets[s].vectors, mode, options.keep_source, ks.back())});
     }
     add_tables(options, matches, ks, report);
     results.push_back(std::move(matches));
@@ -129,11 +136,16 @@ Report run_match(MatchOptions options) {
   report.figures.push_back(match_figure(results, ks.back()));
   for (const Source& source : sources) {
     const Provenance& provenance = source.vectors.set.provenance;
-    report.notes.push_back(fmt::format("representation: {}, layer {}, cosine, encoder {}",
-                                       provenance.pooling, provenance.layer, source.label));
+    const std::string what =
+        representation == Representation::embedding
+            ? "the tower's embedding"
+            : fmt::format("{}, layer {}", provenance.pooling, provenance.layer);
+    report.notes.push_back(
+        fmt::format("representation: {}, cosine, encoder {}", what, source.label));
   }
   add_source_remarks(sources, report);
   report.provenance["mode"] = options.mode;
+  report.provenance["of"] = options.of;
   report.provenance["keep_source"] = options.keep_source ? "true" : "false";
   report.provenance["faiss"] = faiss_version();
   report.provenance["seed"] = std::to_string(options.seed);
@@ -150,6 +162,7 @@ Command add_match(CLI::App& app, const std::string& command_line) {
                      "dataset or embedding file; several set towers side by side, the first is "
                      "the base tower");
   add_tile_options(app, options->sources.encoder);
+  add_representation_option(app, options->of);
   app.add_option("--mode", options->mode,
                  "o2o: originals against originals; a2o: modified against originals; both")
       ->check(CLI::IsMember({"o2o", "a2o", "both"}))

@@ -25,6 +25,7 @@ Command add_classify(CLI::App& app, const std::string& command_line);
 Command add_linear(CLI::App& app, const std::string& command_line);
 Command add_similarity(CLI::App& app, const std::string& command_line);
 Command add_export(CLI::App& app, const std::string& command_line);
+Command add_import(CLI::App& app, const std::string& command_line);
 Command add_infimm(CLI::App& app, const std::string& command_line);
 Command add_locate(CLI::App& app, const std::string& command_line);
 Command add_recolor(CLI::App& app, const std::string& command_line);

@@ -5,11 +5,11 @@
 #include <map>
 
 #include "probe/cli/progress.h"
+#include "probe/codec/codec.h"
 #include "probe/core/error.h"
 #include "probe/core/utf8.h"
 #include "probe/data/image_file.h"
 #include "probe/data/manifest.h"
-#include "probe/imaging/draw_boxes.h"
 #include "probe/imaging/sprite_sheet.h"
 
 namespace probe {
@@ -68,7 +68,7 @@ Sprites draw_sprites(const std::vector<fs::path>& paths, const ItemColumns& item
   }
   if (missing == count) return sprites;
   sprites.side = side;
-  sprites.png = encode_png(sheet.picture());
+  sprites.png = encode_picture(sheet.picture(), PictureFormat::png);
   return sprites;
 }
 

@@ -12,8 +12,9 @@ struct Matching {
   std::vector<QueryMatch> matches;  // in the order of plan.queries
 };
 
-// Cosine search over mean tokens; lists of `k`.
+// Cosine search over the items' vectors [n, w]; lists of `k`.
 // Throws Error(input) if there is nothing to match.
-Matching match_images(const EmbeddingSet& set, MatchMode mode, bool keep_source, int k);
+Matching match_images(const ItemColumns& items, const RowMatrix& vectors, MatchMode mode,
+                      bool keep_source, int k);
 
 }  // namespace probe

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "probe/core/error.h"
+#include "probe/core/item_column_list.h"
 #include "probe/core/utf8.h"
 
 namespace probe {
@@ -164,13 +165,9 @@ CommonItems join_items(const std::vector<Source>& sources) {
     }
     unknown_content += known ? 0 : 1;
     for (std::size_t s = 0; s < sources.size(); ++s) common.rows[s].push_back(rows[s]);
-    common.items.id.push_back(first.id[i]);
-    common.items.path.push_back(first.path[i]);
-    common.items.category.push_back(first.category[i]);
-    common.items.condition.push_back(first.condition[i]);
-    common.items.original_id.push_back(first.original_id[i]);
-    common.items.attribute.push_back(first.attribute[i]);
-    common.items.content_sha256.push_back(first.content_sha256[i]);
+    for (const ItemColumn& column : kItemColumns) {
+      (common.items.*column.values).push_back((first.*column.values)[i]);
+    }
   }
   std::size_t largest = 0;
   for (const Source& source : sources) {

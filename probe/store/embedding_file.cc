@@ -10,6 +10,7 @@
 
 #include "probe/core/atomic_file.h"
 #include "probe/core/error.h"
+#include "probe/core/item_column_list.h"
 #include "probe/core/utf8.h"
 #include "probe/store/apart.h"
 #include "probe/store/hdf5_data.h"
@@ -21,19 +22,8 @@ namespace {
 constexpr const char* kFormat = "probe-embeddings";
 constexpr const char* kSchemaVersion = "1";
 
-// Calls visit(name, member) for each column, so that reading and writing share the list.
-template <typename Columns, typename Visit>
-void for_each_column(Columns& items, const Visit& visit) {
-  visit("id", items.id);
-  visit("path", items.path);
-  visit("category", items.category);
-  visit("condition", items.condition);
-  visit("original_id", items.original_id);
-  visit("attribute", items.attribute);
-  visit("content_sha256", items.content_sha256);
-}
-
-// Likewise for the attributes that are plain strings.
+// Calls visit(name, member) for each attribute that is a plain string, so that reading and
+// writing share the list.
 template <typename Source, typename Visit>
 void for_each_attribute(Source& source, const Visit& visit) {
   visit("encoder", source.encoder);
@@ -56,9 +46,9 @@ void check_sizes(const EmbeddingSet& set, const std::string& where) {
     }
   };
   const std::size_t n = set.items.size();
-  for_each_column(set.items, [&](const char* name, const auto& column) {
-    expect(std::string("/items/") + name, column.size(), n);
-  });
+  for (const ItemColumn& column : kItemColumns) {
+    expect(std::string("/items/") + column.name, (set.items.*column.values).size(), n);
+  }
   const auto rows = [](const RowMatrix& m) { return static_cast<std::size_t>(m.rows()); };
   if (set.embedding.size() > 0) expect("/image/embedding", rows(set.embedding), n);
   if (set.mean_tokens.size() > 0) expect("/image/mean_tokens", rows(set.mean_tokens), n);
@@ -106,9 +96,10 @@ void write_content(hid_t file, const EmbeddingSet& set, StoredType type,
     write_rows(text.id(), "embedding", set.text_embedding, 0, type, where + ":/text/embedding");
   }
   const Hdf5Handle items = create_group(file, "items", where);
-  for_each_column(set.items, [&](const char* name, const auto& column) {
-    write_strings(items.id(), name, column, where + ":/items/" + name);
-  });
+  for (const ItemColumn& column : kItemColumns) {
+    write_strings(items.id(), column.name, set.items.*column.values,
+                  where + ":/items/" + column.name);
+  }
   write_attribute(file, "format", kFormat, where);
   write_attribute(file, "schema_version", kSchemaVersion, where);
   for_each_attribute(set.provenance, [&](const char* name, const std::string& value) {
@@ -151,7 +142,7 @@ void read_content(hid_t file, const ReadOptions& options, const std::string& whe
   for_each_attribute(set.provenance, [&](const char* name, std::string& value) {
     value = read_attribute(file, name, where);
   });
-  // Files from before tiles, and imported vectors, have no such attribute.
+  // Files from before tiles, and those of other programs, have no such attribute.
   if (H5Aexists(file, "tiles") > 0) {
     set.provenance.tiles = read_attribute(file, "tiles", where);
   }
@@ -168,9 +159,9 @@ void read_content(hid_t file, const ReadOptions& options, const std::string& whe
     return Hdf5Handle(H5Gopen2(file, name, H5P_DEFAULT), H5Gclose, where + ":/" + name);
   };
   const Hdf5Handle items = open_group("items");
-  for_each_column(set.items, [&](const char* name, std::vector<std::string>& column) {
-    column = read_strings(items.id(), name, where + ":/items/" + name);
-  });
+  for (const ItemColumn& column : kItemColumns) {
+    set.items.*column.values = read_strings(items.id(), column.name, where + ":/items/" + column.name);
+  }
   const Hdf5Handle image = open_group("image");
   const auto n = static_cast<Eigen::Index>(set.items.size());
   int tokens = 0;

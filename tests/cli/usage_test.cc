@@ -31,7 +31,7 @@ TEST_F(Usage, EveryCommandHelpsWithAnExample) {
   const test::ProgramResult all = run({"--help"});
   EXPECT_EQ(all.exit_code, 0);
   for (const char* command : {"encoders", "info", "verify", "embed", "zeroshot", "match",
-                              "classify", "linear", "similarity", "compare", "export", "recolor", "report"}) {
+                              "classify", "linear", "similarity", "compare", "export", "import", "recolor", "report"}) {
     EXPECT_NE(all.out.find(std::string("  ") + command), std::string::npos) << command;
     const test::ProgramResult help = run({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
