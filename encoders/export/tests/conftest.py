@@ -19,7 +19,8 @@ def made(tmp_path_factory):
     done = {}
 
     def make(builder, options=(), **kwargs):
-        key = (builder.__name__, tuple(options), tuple(sorted(kwargs.items())))
+        # By module too: tiny_models and tiny_open_clip both have a `clip`.
+        key = (builder.__module__, builder.__name__, tuple(options), tuple(sorted(kwargs.items())))
         if key not in done:
             root = tmp_path_factory.mktemp(builder.__name__)
             source = root / "source"
