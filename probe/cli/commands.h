@@ -18,6 +18,8 @@ Command add_encoders(CLI::App& app, const std::string& command_line);
 Command add_info(CLI::App& app, const std::string& command_line);
 Command add_verify(CLI::App& app, const std::string& command_line);
 Command add_embed(CLI::App& app, const std::string& command_line);
+Command add_merge(CLI::App& app, const std::string& command_line);
+Command add_shards(CLI::App& app, const std::string& command_line);
 Command add_zeroshot(CLI::App& app, const std::string& command_line);
 Command add_match(CLI::App& app, const std::string& command_line);
 Command add_compare(CLI::App& app, const std::string& command_line);

@@ -143,7 +143,9 @@ void add_questions_option(CLI::App& command, DataArguments& options) {
 
 void add_reading_options(CLI::App& command, DataArguments& options, bool accepts_file) {
   command.add_flag("--allow-outside,--allow_outside", options.allow_outside,
-                   "the dataset may name images outside its own folder");
+                   accepts_file ? "the dataset may name images, and a virtual embedding file "
+                                  "its parts, outside its own folder"
+                                : "the dataset may name images outside its own folder");
   command.add_flag("--fail-fast,--fail_fast", options.fail_fast,
                    "stop at the first image that cannot be read");
   if (!accepts_file) return;  // `embed` keeps its own part file instead

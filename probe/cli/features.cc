@@ -49,7 +49,7 @@ LogPlace cache_place(bool no_cache) {
     fmt::print(stderr, "warning: {}: cannot write; going on without the cache\n", folder.string());
     return {};
   }
-  return {folder, {}};
+  return {folder, {}, false, {}};
 }
 
 // What one call of embed_items knows of each item, by index.
@@ -102,6 +102,7 @@ std::string FeatureSource::identity() const {
   if (tiling_.options.scheme != TileScheme::whole) {
     fields["tiles"] = tiles_json(tiling_.options, spec_.image.size);
   }
+  if (!place_.shard.empty()) fields["shard"] = place_.shard;
   return fields.dump();
 }
 
@@ -221,17 +222,23 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
     }
   }
   features.flush();
+  FailedItems failed;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (const auto bad = work.bad_content.find(work.keys[i]); bad != work.bad_content.end()) {
       work.reasons[i] = bad->second;
     }
     if (work.reasons[i].empty()) continue;
     failures.push_back({items[i].id, items[i].image.string(), work.reasons[i]});
+    failed.item.push_back(static_cast<std::int64_t>(i));
+    failed.id.push_back(items[i].id);
+    failed.path.push_back(printable(items[i].image.string()));
+    failed.reason.push_back(printable(work.reasons[i]));
     if (fail_fast) {
       throw Error(ErrorKind::input, printable(items[i].id) + ": " + work.reasons[i]);
     }
   }
   EmbeddingSet set = collect(items, work);
+  set.failed = std::move(failed);
   // The cache is locked while it is open; another source of this process may want the same one.
   if (place_.part_file.empty()) log_.reset();
   return set;

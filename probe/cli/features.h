@@ -25,6 +25,7 @@ struct LogPlace {
   std::filesystem::path folder;     // of the logs, one for each identity; or:
   std::filesystem::path part_file;  // one log of this name, for `embed`
   bool restart = false;             // forget what the part file holds
+  std::string shard;                // of a part file: shard_json of its shard, or ""
 };
 
 // ~/.cache/probe/embeddings (XDG_CACHE_HOME is honoured); with `no_cache`, or without a
@@ -41,7 +42,7 @@ class FeatureSource {
   const EncoderSpec& spec() const { return spec_; }
 
   // Vectors of the items that can be read, in their order; the others are appended to
-  // `failures`, or thrown as Error(input) if `fail_fast`.
+  // `failures` and to the set's `failed`, or thrown as Error(input) if `fail_fast`.
   EmbeddingSet embed_items(const std::vector<Item>& items, bool fail_fast,
                            std::vector<Failure>& failures);
 

@@ -30,6 +30,8 @@ constexpr CommandEntry kCommands[] = {
     {"info", "show everything a bundle says about itself", add_info},
     {"verify", "run a bundle's golden self-test", add_verify},
     {"embed", "embed images and texts into an HDF5 file", add_embed},
+    {"merge", "join shards, or files of several datasets, into one file", add_merge},
+    {"shards", "which shards of a dataset are finished, unfinished or missing", add_shards},
     {"zeroshot", "answer multiple-choice questions with image and text embeddings",
      add_zeroshot},
     {"classify", "zero-shot over the whole label set: top-1, top-5, mean per class",

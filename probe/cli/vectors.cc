@@ -123,7 +123,9 @@ Vectors load_vectors(const DataArguments& data, const EncoderArguments& encoder,
                      bool encoder_given, bool quiet, const ReadOptions& parts) {
   Vectors vectors;
   if (names_embedding_file(data.data)) {
-    vectors.set = read_embedding_file(data.data, parts);
+    ReadOptions reading = parts;
+    reading.allow_outside = data.allow_outside;
+    vectors.set = read_embedding_file(data.data, reading);
     vectors.source =
         source_of_file(vectors.set.provenance, encoder, encoder_given, data.data, quiet);
     check_options(vectors.set.provenance, encoder, data.data);

@@ -1,11 +1,14 @@
 // Vectors of a dataset with all that is needed to repeat them.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "probe/core/matrix.h"
+#include "probe/core/shard.h"
 
 namespace probe {
 
@@ -39,6 +42,15 @@ struct ItemColumns {
   bool operator==(const ItemColumns&) const = default;
 };
 
+// Items that have no vector, of the same length f: they are known to be bad, not missing.
+struct FailedItems {
+  std::vector<std::int64_t> item;  // position in the dataset, ascending
+  std::vector<std::string> id, path, reason;
+
+  std::size_t size() const { return id.size(); }
+  bool operator==(const FailedItems&) const = default;
+};
+
 // Everything an embedding file holds. Vectors are raw (not normalised).
 struct EmbeddingSet {
   Provenance provenance;
@@ -49,6 +61,8 @@ struct EmbeddingSet {
   int token_count = 0;    // t
   std::vector<std::string> prompts;  // of the text embeddings
   RowMatrix text_embedding;          // [prompts, d]
+  FailedItems failed;
+  std::optional<Shard> shard;  // of a part of a dataset
 };
 
 }  // namespace probe

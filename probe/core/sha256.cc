@@ -39,10 +39,29 @@ std::string finish_hex(EVP_MD_CTX* context) {
 
 }  // namespace
 
-std::string sha256_hex(std::string_view bytes) {
+struct Sha256::State {
   DigestContext context = start_sha256();
-  EVP_DigestUpdate(context.get(), bytes.data(), bytes.size());
-  return finish_hex(context.get());
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+  EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size());
+}
+
+void Sha256::add_string(std::string_view text) {
+  add(text);
+  add(std::string_view("\0", 1));
+}
+
+std::string Sha256::finish() { return finish_hex(state_->context.get()); }
+
+std::string sha256_hex(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.finish();
 }
 
 std::string sha256_file(const std::filesystem::path& path) {
@@ -50,16 +69,16 @@ std::string sha256_file(const std::filesystem::path& path) {
   if (!file) {
     throw Error(ErrorKind::io, path.string() + ": cannot open: " + std::strerror(errno));
   }
-  DigestContext context = start_sha256();
+  Sha256 hash;
   std::vector<char> block(1 << 20);
   while (file) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    EVP_DigestUpdate(context.get(), block.data(), static_cast<std::size_t>(file.gcount()));
+    hash.add({block.data(), static_cast<std::size_t>(file.gcount())});
   }
   if (file.bad()) {
     throw Error(ErrorKind::io, path.string() + ": cannot read: " + std::strerror(errno));
   }
-  return finish_hex(context.get());
+  return hash.finish();
 }
 
 }  // namespace probe

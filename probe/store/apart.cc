@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -42,8 +43,11 @@ std::string read_all(int fd) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGINT, SIGTERM}) {
     std::signal(signal, SIG_DFL);
   }
-  const rlimit no_core{0, 0}, cpu{cpu_seconds, cpu_seconds + 1};
+  const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  rlimit cpu{};
+  ::getrlimit(RLIMIT_CPU, &cpu);
+  cpu.rlim_cur = std::min<rlim_t>(cpu_seconds, cpu.rlim_max);  // raised by allow_more_time
   ::setrlimit(RLIMIT_CPU, &cpu);
   const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (null >= 0) ::dup2(null, STDERR_FILENO);  // the C library's last words
@@ -59,6 +63,13 @@ std::string read_all(int fd) {
 }
 
 }  // namespace
+
+void allow_more_time(unsigned cpu_seconds) {
+  rlimit cpu{};
+  if (::getrlimit(RLIMIT_CPU, &cpu) != 0 || cpu.rlim_cur == RLIM_INFINITY) return;
+  cpu.rlim_cur = std::min<rlim_t>(cpu.rlim_cur + cpu_seconds, cpu.rlim_max);
+  ::setrlimit(RLIMIT_CPU, &cpu);
+}
 
 void try_apart(const std::string& where, unsigned cpu_seconds, const std::function<void()>& work) {
   int ends[2];

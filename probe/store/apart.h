@@ -13,4 +13,7 @@ namespace probe {
 // ended by a signal or needed more than `cpu_seconds`; Error(io) if there can be no child.
 void try_apart(const std::string& where, unsigned cpu_seconds, const std::function<void()>& work);
 
+// Called by `work` where it comes upon more to read: so many seconds are added.
+void allow_more_time(unsigned cpu_seconds);
+
 }  // namespace probe

@@ -3,39 +3,20 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "probe/core/atomic_file.h"
 #include "probe/core/error.h"
 #include "probe/core/item_column_list.h"
 #include "probe/core/utf8.h"
 #include "probe/store/apart.h"
+#include "probe/store/embedding_content.h"
 #include "probe/store/hdf5_data.h"
+#include "probe/store/row_source.h"
 
 namespace probe {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* kFormat = "probe-embeddings";
-constexpr const char* kSchemaVersion = "1";
-
-// Calls visit(name, member) for each attribute that is a plain string, so that reading and
-// writing share the list.
-template <typename Source, typename Visit>
-void for_each_attribute(Source& source, const Visit& visit) {
-  visit("encoder", source.encoder);
-  visit("architecture", source.architecture);
-  visit("bundle_sha256", source.bundle_sha256);
-  visit("preprocessing", source.preprocessing);
-  visit("layer", source.layer);
-  visit("pooling", source.pooling);
-  visit("compute_dtype", source.compute_dtype);
-  visit("runtime", source.runtime);
-  visit("command_line", source.command_line);
-}
 
 void check_sizes(const EmbeddingSet& set, const std::string& where) {
   const auto expect = [&](const std::string& what, std::size_t found, std::size_t wanted) {
@@ -72,11 +53,6 @@ void check_sizes(const EmbeddingSet& set, const std::string& where) {
   }
 }
 
-Hdf5Handle create_group(hid_t file, const char* name, const std::string& where) {
-  return Hdf5Handle(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
-                    where);
-}
-
 void write_content(hid_t file, const EmbeddingSet& set, StoredType type,
                    const std::string& where) {
   const Hdf5Handle image = create_group(file, "image", where);
@@ -90,106 +66,58 @@ void write_content(hid_t file, const EmbeddingSet& set, StoredType type,
   if (set.tokens.cols() > 0) {
     write_rows(image.id(), "tokens", set.tokens, set.token_count, type, where + ":/image/tokens");
   }
-  if (!set.prompts.empty()) {
-    const Hdf5Handle text = create_group(file, "text", where);
-    write_strings(text.id(), "prompt", set.prompts, where + ":/text/prompt");
-    write_rows(text.id(), "embedding", set.text_embedding, 0, type, where + ":/text/embedding");
-  }
+  write_text(file, set.prompts, set.text_embedding, type, where);
   const Hdf5Handle items = create_group(file, "items", where);
   for (const ItemColumn& column : kItemColumns) {
     write_strings(items.id(), column.name, set.items.*column.values,
                   where + ":/items/" + column.name);
   }
-  write_attribute(file, "format", kFormat, where);
-  write_attribute(file, "schema_version", kSchemaVersion, where);
-  for_each_attribute(set.provenance, [&](const char* name, const std::string& value) {
-    write_attribute(file, name, value, where);
-  });
-  write_attribute(file, "tiles", set.provenance.tiles, where);
-  write_attribute(file, "dtype", type == StoredType::float16 ? "float16" : "float32", where);
-  write_attribute(file, "versions", nlohmann::json(set.provenance.versions).dump(), where);
-  write_attribute(file, "complete", "true", where);
+  write_failed(file, set.failed, where);
+  if (set.shard) write_attribute(file, "shard", shard_json(*set.shard), where);
+  write_attributes(file, set.provenance, type, where);
 }
 
-void sync_and_rename(const fs::path& aside, const fs::path& path) {
-  const int fd = ::open(aside.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = fd >= 0 && (::fsync(fd) == 0 || errno == EINVAL);
-  const int code = errno;
-  if (fd >= 0) ::close(fd);
-  if (!synced || ::rename(aside.c_str(), path.c_str()) != 0) {
-    throw Error(ErrorKind::io, path.string() + ": cannot write: " +
-                                   std::strerror(synced ? errno : code));
-  }
+RowMatrix read_rows(RowSource source) {
+  const RowShape shape = source.shape();
+  RowMatrix rows(static_cast<Eigen::Index>(shape.rows), static_cast<Eigen::Index>(shape.width));
+  source.read_floats(0, shape.rows, rows.data());
+  return rows;
 }
 
 // Reads into `set`; split from the opening so that every failure names the file.
 void read_content(hid_t file, const ReadOptions& options, const std::string& where,
                   EmbeddingSet& set) {
-  const std::string format = read_attribute(file, "format", where);
-  if (format != kFormat) {
-    throw Error(ErrorKind::input, where + ": expected format " + kFormat + ", got \"" +
-                                      printable(format) + "\"");
-  }
-  const std::string version = read_attribute(file, "schema_version", where);
-  if (version != kSchemaVersion) {
-    throw Error(ErrorKind::input, where + ": expected schema version " +
-                                      std::string(kSchemaVersion) + ", got \"" +
-                                      printable(version) + "\"");
-  }
-  if (H5Aexists(file, "complete") > 0 && read_attribute(file, "complete", where) != "true") {
-    throw Error(ErrorKind::input, where + ": is marked as not complete");
-  }
-  for_each_attribute(set.provenance, [&](const char* name, std::string& value) {
-    value = read_attribute(file, name, where);
-  });
-  // Files from before tiles, and those of other programs, have no such attribute.
-  if (H5Aexists(file, "tiles") > 0) {
-    set.provenance.tiles = read_attribute(file, "tiles", where);
-  }
-  try {
-    set.provenance.versions = nlohmann::json::parse(read_attribute(file, "versions", where))
-                                  .get<std::map<std::string, std::string>>();
-  } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::input, where + ": attribute \"versions\": expected JSON");
-  }
-  const auto open_group = [&](const char* name) {
-    if (!has_object(file, name, where + ":/" + name)) {
-      throw Error(ErrorKind::input, where + ":/" + name + ": expected a group, got nothing");
-    }
-    return Hdf5Handle(H5Gopen2(file, name, H5P_DEFAULT), H5Gclose, where + ":/" + name);
-  };
-  const Hdf5Handle items = open_group("items");
-  for (const ItemColumn& column : kItemColumns) {
-    set.items.*column.values = read_strings(items.id(), column.name, where + ":/items/" + column.name);
-  }
-  const Hdf5Handle image = open_group("image");
+  set.provenance = read_provenance(file, where);
+  set.items = read_items(file, where);
+  set.failed = read_failed(file, where);
+  set.shard = read_shard(file, where);
+  const Hdf5Handle image = open_group(file, "image", where);
   const auto n = static_cast<Eigen::Index>(set.items.size());
-  int tokens = 0;
   const auto read_image = [&](const char* name, int rank, bool wanted) {
     const std::string object = where + ":/image/" + name;
     if (!wanted || !has_object(image.id(), name, object)) return RowMatrix(n, 0);
-    return read_rows(image.id(), name, rank, &tokens, object);
+    RowSource source(image.id(), name, rank, object, options.allow_outside);
+    if (rank == 3) set.token_count = static_cast<int>(source.shape().tokens);
+    return read_rows(std::move(source));
   };
   set.embedding = read_image("embedding", 2, options.embedding);
   set.mean_tokens = read_image("mean_tokens", 2, options.mean_tokens);
-  if (options.tokens) {
-    set.tokens = read_image("tokens", 3, true);
-    set.token_count = tokens;
-  }
+  if (options.tokens) set.tokens = read_image("tokens", 3, true);
   if (options.text && has_object(file, "text", where + ":/text")) {
-    const Hdf5Handle text = open_group("text");
+    const Hdf5Handle text = open_group(file, "text", where);
     set.prompts = read_strings(text.id(), "prompt", where + ":/text/prompt");
-    set.text_embedding = read_rows(text.id(), "embedding", 2, &tokens, where + ":/text/embedding");
+    RowSource source(text.id(), "embedding", 2, where + ":/text/embedding", false);
+    if (source.is_virtual()) {
+      throw Error(ErrorKind::input,
+                  where + ":/text/embedding: is a virtual dataset, which is refused");
+    }
+    set.text_embedding = read_rows(std::move(source));
   }
 }
 
 EmbeddingSet open_and_read(const fs::path& path, const ReadOptions& options) {
   const std::string where = path.string();
-  errno = 0;
-  const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-                        where + ": cannot open (another process may have it open for "
-                                "writing; HDF5_USE_FILE_LOCKING=FALSE where a file system "
-                                "has no locks)");
+  const Hdf5Handle file = open_embedding_file(path);
   EmbeddingSet set;
   read_content(file.id(), options, where, set);
   check_sizes(set, where);
@@ -200,38 +128,17 @@ EmbeddingSet open_and_read(const fs::path& path, const ReadOptions& options) {
 
 void write_embedding_file(const EmbeddingSet& set, const fs::path& path,
                           const WriteOptions& options) {
-  silence_hdf5();
   const std::string where = path.string();
   check_sizes(set, where);
-  const fs::path aside = where + ".partial-" + std::to_string(::getpid());
-  try {
-    errno = 0;
-    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, where);
-    // Formats of 1.10 at most, so that older readers still open the file.
-    check_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110), where);
-    Hdf5Handle file(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose,
-                    where + ": cannot write");
-    write_content(file.id(), set, options.type, where);
-    check_hdf5(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), where + ": cannot write");
-    file.close(where + ": cannot write");
-    sync_and_rename(aside, path);
-  } catch (...) {
-    ::unlink(aside.c_str());
-    throw;
-  }
+  NewFile file(path);
+  write_content(file.id(), set, options.type, where);
+  file.finish();
 }
 
 EmbeddingSet read_embedding_file(const fs::path& path, const ReadOptions& options) {
-  silence_hdf5();
   const std::string where = path.string();
-  std::error_code code;
-  if (!fs::exists(path, code)) throw Error(ErrorKind::io, where + ": no such file");
-  if (!is_hdf5_file(path)) {
-    throw Error(ErrorKind::input, where + ": expected an HDF5 file, got another format");
-  }
-  // A sound file takes a tenth of this at most.
-  const auto seconds = 2 + static_cast<unsigned>(fs::file_size(path, code) >> 23);
-  try_apart(where, seconds, [&] { open_and_read(path, options); });
+  check_is_hdf5(path);
+  try_apart(where, seconds_to_read(path), [&] { open_and_read(path, options); });
   return open_and_read(path, options);
 }
 

@@ -26,12 +26,14 @@ struct ReadOptions {
   bool mean_tokens = true;
   bool tokens = false;
   bool text = true;
+  bool allow_outside = false;  // parts of a virtual file may lie outside its folder
 };
 
 // Reads and checks. The file is untrusted: types, ranks and sizes are checked against
 // each other and against the file's length before memory is asked for; external and
-// soft links are refused. A process of its own reads it first, so that faults of HDF5
-// which a damaged file can reach end there (probe/store/apart.h). Throws Error(input) or Error(io): "<file>:<object>: expected
+// soft links are refused, and so are virtual datasets other than those of FORMAT.md. A
+// process of its own reads it first, so that faults of HDF5 which a damaged file can reach
+// end there (probe/store/apart.h). Throws Error(input) or Error(io): "<file>:<object>: expected
 // ..., got ...".
 EmbeddingSet read_embedding_file(const std::filesystem::path& path, const ReadOptions& options);
 

@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +31,9 @@ struct KeyHash {
   }
 };
 
+// Key, floats, checksum.
+std::size_t bytes_of_record(std::size_t width) { return 32 + 4 * width + 4; }
+
 Key parse_key(const std::string& hex) {
   const auto digit = [&](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';
@@ -42,6 +48,22 @@ Key parse_key(const std::string& hex) {
     key[i] = static_cast<std::uint8_t>(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
   }
   return key;
+}
+
+// Asking for the lock itself could make its owner-to-be fail.
+bool is_locked(const struct stat& file) {
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    unsigned major = 0, minor = 0;
+    unsigned long inode = 0;
+    const bool read = std::sscanf(line.c_str(), "%*s %*s %*s WRITE %*s %x:%x:%lu", &major, &minor,
+                                  &inode) == 3;
+    if (read && inode == file.st_ino && major == ::major(file.st_dev) &&
+        minor == ::minor(file.st_dev)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -59,7 +81,7 @@ struct FeatureLog::State {
     if (fd >= 0) ::close(fd);
   }
 
-  std::size_t record_bytes() const { return 32 + 4 * width + 4; }
+  std::size_t record_bytes() const { return bytes_of_record(width); }
 
   [[noreturn]] void fail(const char* what) const {
     throw Error(ErrorKind::io, path.string() + ": cannot " + what + ": " +
@@ -239,6 +261,32 @@ void FeatureLog::remove() {
     ::unlink(state_->path.c_str());
   }
   state_.reset();
+}
+
+std::optional<LogSummary> read_log_summary(const std::filesystem::path& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::string line(1 << 16, '\0');
+  in.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(in.gcount()));
+  const std::size_t end = line.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  const auto header = nlohmann::json::parse(line.substr(0, end), nullptr, false);
+  LogSummary summary;
+  std::size_t width = 0;
+  try {
+    if (header.at("format") != "probe-feature-log") return std::nullopt;
+    header.at("identity").get_to(summary.identity);
+    header.at("width").get_to(width);
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+  if (width > std::size_t{1} << 40) return std::nullopt;
+  const std::size_t content = static_cast<std::size_t>(file.st_size) - end - 1;
+  summary.records = static_cast<std::int64_t>(content / bytes_of_record(width));
+  summary.in_use = is_locked(file);
+  return summary;
 }
 
 }  // namespace probe

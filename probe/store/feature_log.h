@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -51,5 +52,15 @@ class FeatureLog {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// What a log holds, seen from outside; its owner is not disturbed.
+struct LogSummary {
+  std::string identity;
+  std::int64_t records = 0;  // by the file's length
+  bool in_use = false;       // a process of this machine has locked it
+};
+
+// Nothing if the file is not a log, or cannot be read.
+std::optional<LogSummary> read_log_summary(const std::filesystem::path& path);
 
 }  // namespace probe

@@ -25,31 +25,8 @@ Hdf5Handle string_type(const std::string& where) {
   return type;
 }
 
-// IEEE binary16, which HDF5 1.10 has no name for; h5py reads it as float16.
-Hdf5Handle half_type(const std::string& where) {
-  Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, where);
-  check_hdf5(H5Tset_fields(type.id(), 15, 10, 5, 0, 10), where);
-  check_hdf5(H5Tset_size(type.id(), 2), where);
-  check_hdf5(H5Tset_ebias(type.id(), 15), where);
-  return type;
-}
-
-// Without times, so that the same vectors give the same bytes.
-Hdf5Handle dataset_properties(const std::string& where) {
-  Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, where);
-  check_hdf5(H5Pset_obj_track_times(properties.id(), false), where);
-  return properties;
-}
-
 [[noreturn]] void fail(const std::string& where, const std::string& message) {
   throw Error(ErrorKind::input, where + ": " + message);
-}
-
-// 64 to 256 rows a chunk, at most about 1 MiB where a row allows it, never more than
-// there are rows.
-hsize_t chunk_rows(hsize_t rows, hsize_t row_bytes) {
-  const hsize_t wanted = std::clamp<hsize_t>((1 << 20) / std::max<hsize_t>(row_bytes, 1), 1, 256);
-  return std::max<hsize_t>(1, std::min(rows, wanted));
 }
 
 std::vector<std::uint16_t> to_halves(const RowMatrix& rows, const std::string& where) {
@@ -65,6 +42,34 @@ std::vector<std::uint16_t> to_halves(const RowMatrix& rows, const std::string& w
   return halves;
 }
 
+}  // namespace
+
+Hdf5Handle half_type(const std::string& where) {
+  Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, where);
+  check_hdf5(H5Tset_fields(type.id(), 15, 10, 5, 0, 10), where);
+  check_hdf5(H5Tset_size(type.id(), 2), where);
+  check_hdf5(H5Tset_ebias(type.id(), 15), where);
+  return type;
+}
+
+Hdf5Handle stored_type(StoredType type, const std::string& where) {
+  return type == StoredType::float16 ? half_type(where)
+                                     : Hdf5Handle(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, where);
+}
+
+Hdf5Handle dataset_properties(const std::string& where) {
+  Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, where);
+  check_hdf5(H5Pset_obj_track_times(properties.id(), false), where);
+  return properties;
+}
+
+// 64 to 256 rows a chunk, at most about 1 MiB where a row allows it, never more than
+// there are rows.
+hsize_t chunk_rows(hsize_t rows, hsize_t row_bytes) {
+  const hsize_t wanted = std::clamp<hsize_t>((1 << 20) / std::max<hsize_t>(row_bytes, 1), 1, 256);
+  return std::max<hsize_t>(1, std::min(rows, wanted));
+}
+
 Hdf5Handle open_dataset(hid_t parent, const std::string& name, const std::string& where) {
   if (!has_object(parent, name, where)) fail(where, "expected a dataset, got nothing");
   Hdf5Handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, where);
@@ -72,10 +77,12 @@ Hdf5Handle open_dataset(hid_t parent, const std::string& name, const std::string
   if (H5Pget_external_count(properties.id()) > 0) {
     fail(where, "stores its data in another file, which is refused");
   }
-  if (H5Pget_layout(properties.id()) == H5D_VIRTUAL) {
-    fail(where, "is a virtual dataset, which is refused");
-  }
   return dataset;
+}
+
+bool is_virtual(hid_t dataset, const std::string& where) {
+  const Hdf5Handle properties(H5Dget_create_plist(dataset), H5Pclose, where);
+  return H5Pget_layout(properties.id()) == H5D_VIRTUAL;
 }
 
 std::vector<hsize_t> dimensions(hid_t dataset, std::size_t rank, const std::string& where) {
@@ -95,12 +102,9 @@ std::string shape_text(const std::vector<hsize_t>& dims) {
   return text + "]";
 }
 
-// Refuses dimensions that the stored bytes cannot hold.
-void check_storage(hid_t dataset, const std::vector<hsize_t>& dims, hsize_t element_bytes,
+hsize_t check_size(const std::vector<hsize_t>& dims, hsize_t element_bytes,
                    const std::string& where) {
-  const hsize_t stored = H5Dget_storage_size(dataset);
-  const Hdf5Handle properties(H5Dget_create_plist(dataset), H5Pclose, where);
-  const hsize_t ratio = H5Pget_nfilters(properties.id()) > 0 ? kLargestRatio : 1;
+  if (dims.size() == 3 && dims[1] > kMostTokens) fail(where, "absurd size " + shape_text(dims));
   hsize_t needed = element_bytes;
   for (const hsize_t dim : dims) {  // also where another is 0 and nothing is stored
     if (needed > kLargestDataset / std::max<hsize_t>(dim, 1)) {
@@ -108,7 +112,16 @@ void check_storage(hid_t dataset, const std::vector<hsize_t>& dims, hsize_t elem
     }
     needed *= std::max<hsize_t>(dim, 1);
   }
-  if (std::count(dims.begin(), dims.end(), hsize_t{0}) > 0) return;
+  return std::count(dims.begin(), dims.end(), hsize_t{0}) > 0 ? 0 : needed;
+}
+
+void check_storage(hid_t dataset, const std::vector<hsize_t>& dims, hsize_t element_bytes,
+                   const std::string& where) {
+  const hsize_t stored = H5Dget_storage_size(dataset);
+  const Hdf5Handle properties(H5Dget_create_plist(dataset), H5Pclose, where);
+  const hsize_t ratio = H5Pget_nfilters(properties.id()) > 0 ? kLargestRatio : 1;
+  const hsize_t needed = check_size(dims, element_bytes, where);
+  if (needed == 0) return;
   if (H5Pget_layout(properties.id()) == H5D_CHUNKED) {
     std::vector<hsize_t> chunk(dims.size());
     check_hdf5(H5Pget_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), where);
@@ -126,17 +139,18 @@ void check_storage(hid_t dataset, const std::vector<hsize_t>& dims, hsize_t elem
   }
 }
 
-}  // namespace
-
-void write_strings(hid_t parent, const std::string& name, const std::vector<std::string>& values,
-                   const std::string& where) {
+Hdf5Handle create_strings(hid_t parent, const std::string& name, hsize_t size,
+                          const std::string& where) {
   const Hdf5Handle type = string_type(where);
-  const hsize_t size = values.size();
   const Hdf5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, where);
   const Hdf5Handle properties = dataset_properties(where);
-  Hdf5Handle dataset(H5Dcreate2(parent, name.c_str(), type.id(), space.id(), H5P_DEFAULT,
-                                properties.id(), H5P_DEFAULT),
-                     H5Dclose, where);
+  return Hdf5Handle(H5Dcreate2(parent, name.c_str(), type.id(), space.id(), H5P_DEFAULT,
+                               properties.id(), H5P_DEFAULT),
+                    H5Dclose, where);
+}
+
+void write_string_block(hid_t dataset, hsize_t first, const std::vector<std::string>& values,
+                        const std::string& where) {
   std::vector<const char*> pointers;
   for (const std::string& value : values) {
     if (value.find('\0') != std::string::npos || first_invalid_utf8(value)) {
@@ -144,10 +158,39 @@ void write_strings(hid_t parent, const std::string& name, const std::vector<std:
     }
     pointers.push_back(value.c_str());
   }
-  if (!values.empty()) {
-    check_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()),
-               where);
+  if (values.empty()) return;
+  const hsize_t size = values.size();
+  const Hdf5Handle type = string_type(where);
+  const Hdf5Handle memory(H5Screate_simple(1, &size, nullptr), H5Sclose, where);
+  const Hdf5Handle space(H5Dget_space(dataset), H5Sclose, where);
+  check_hdf5(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &first, nullptr, &size, nullptr),
+             where);
+  check_hdf5(H5Dwrite(dataset, type.id(), memory.id(), space.id(), H5P_DEFAULT, pointers.data()),
+             where);
+}
+
+Hdf5Handle create_rows(hid_t parent, const std::string& name, const std::vector<hsize_t>& dims,
+                       StoredType type, const std::string& where) {
+  const Hdf5Handle space(
+      H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, where);
+  const Hdf5Handle stored = stored_type(type, where);
+  const Hdf5Handle properties = dataset_properties(where);
+  hsize_t row_bytes = H5Tget_size(stored.id());
+  for (std::size_t i = 1; i < dims.size(); ++i) row_bytes *= dims[i];
+  if (dims[0] > 0 && row_bytes > 0) {
+    std::vector<hsize_t> chunk = dims;
+    chunk[0] = chunk_rows(dims[0], row_bytes);
+    check_hdf5(H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), where);
   }
+  return Hdf5Handle(H5Dcreate2(parent, name.c_str(), stored.id(), space.id(), H5P_DEFAULT,
+                               properties.id(), H5P_DEFAULT),
+                    H5Dclose, where);
+}
+
+void write_strings(hid_t parent, const std::string& name, const std::vector<std::string>& values,
+                   const std::string& where) {
+  Hdf5Handle dataset = create_strings(parent, name, values.size(), where);
+  write_string_block(dataset.id(), 0, values, where);
   dataset.close(where);
 }
 
@@ -170,23 +213,12 @@ void write_rows(hid_t parent, const std::string& name, const RowMatrix& rows, in
   std::vector<hsize_t> dims{n, w};
   if (tokens > 0) dims = {n, static_cast<hsize_t>(tokens), w / static_cast<hsize_t>(tokens)};
   const bool half = type == StoredType::float16;
-  const Hdf5Handle space(
-      H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, where);
-  const Hdf5Handle stored =
-      half ? half_type(where) : Hdf5Handle(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, where);
-  const Hdf5Handle properties = dataset_properties(where);
-  if (n > 0 && w > 0) {
-    std::vector<hsize_t> chunk = dims;
-    chunk[0] = chunk_rows(n, w * (half ? 2 : 4));
-    check_hdf5(H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), where);
-  }
-  Hdf5Handle dataset(H5Dcreate2(parent, name.c_str(), stored.id(), space.id(), H5P_DEFAULT,
-                                properties.id(), H5P_DEFAULT),
-                     H5Dclose, where);
+  Hdf5Handle dataset = create_rows(parent, name, dims, type, where);
   if (rows.size() > 0) {
     const std::vector<std::uint16_t> halves =
         half ? to_halves(rows, where) : std::vector<std::uint16_t>{};
     const void* data = half ? static_cast<const void*>(halves.data()) : rows.data();
+    const Hdf5Handle stored = stored_type(type, where);
     check_hdf5(H5Dwrite(dataset.id(), stored.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), where);
   }
   dataset.close(where);
@@ -228,61 +260,52 @@ std::string read_attribute(hid_t object, const std::string& name, const std::str
   return text.substr(0, text.find('\0'));
 }
 
-std::vector<std::string> read_strings(hid_t parent, const std::string& name,
-                                      const std::string& where) {
-  const Hdf5Handle dataset = open_dataset(parent, name, where);
+namespace {
+
+Hdf5Handle open_strings(hid_t parent, const std::string& name, const std::string& where) {
+  Hdf5Handle dataset = open_dataset(parent, name, where);
+  if (is_virtual(dataset.id(), where)) fail(where, "is a virtual dataset, which is refused");
   const Hdf5Handle found(H5Dget_type(dataset.id()), H5Tclose, where);
   if (H5Tget_class(found.id()) != H5T_STRING || H5Tis_variable_str(found.id()) <= 0) {
     fail(where, "expected variable-length strings");
   }
-  const std::vector<hsize_t> dims = dimensions(dataset.id(), 1, where);
-  check_storage(dataset.id(), dims, H5Tget_size(found.id()), where);
+  check_storage(dataset.id(), dimensions(dataset.id(), 1, where), H5Tget_size(found.id()), where);
+  return dataset;
+}
+
+std::vector<std::string> read_string_block(hid_t dataset, hsize_t first, hsize_t count,
+                                           const std::string& where) {
   std::vector<std::string> values;
-  if (dims[0] == 0) return values;
-  const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose, where);
-  std::vector<char*> pointers(dims[0]);
-  check_hdf5(H5Dread(dataset.id(), found.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()),
+  if (count == 0) return values;
+  const Hdf5Handle found(H5Dget_type(dataset), H5Tclose, where);
+  const Hdf5Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose, where);
+  const Hdf5Handle space(H5Dget_space(dataset), H5Sclose, where);
+  check_hdf5(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &first, nullptr, &count, nullptr),
              where);
+  std::vector<char*> pointers(count);
+  check_hdf5(
+      H5Dread(dataset, found.id(), memory.id(), space.id(), H5P_DEFAULT, pointers.data()), where);
   values.reserve(pointers.size());
   for (const char* pointer : pointers) values.emplace_back(pointer == nullptr ? "" : pointer);
-  H5Dvlen_reclaim(found.id(), space.id(), H5P_DEFAULT, pointers.data());
+  H5Dvlen_reclaim(found.id(), memory.id(), H5P_DEFAULT, pointers.data());
   for (const std::string& value : values) {
     if (first_invalid_utf8(value)) fail(where, "expected UTF-8, got \"" + printable(value) + "\"");
   }
   return values;
 }
 
-RowMatrix read_rows(hid_t parent, const std::string& name, int rank, int* tokens,
-                    const std::string& where) {
-  const Hdf5Handle dataset = open_dataset(parent, name, where);
-  const Hdf5Handle found(H5Dget_type(dataset.id()), H5Tclose, where);
-  const Hdf5Handle half = half_type(where);
-  const bool is_half = H5Tequal(found.id(), half.id()) > 0;
-  const bool is_float = H5Tequal(found.id(), H5T_IEEE_F32LE) > 0;
-  if (!is_half && !is_float) fail(where, "expected little-endian float32 or float16");
-  const std::vector<hsize_t> dims =
-      dimensions(dataset.id(), static_cast<std::size_t>(rank), where);
-  check_storage(dataset.id(), dims, is_half ? 2 : 4, where);
-  if (rank == 3 && dims[1] > kMostTokens) fail(where, "absurd size " + shape_text(dims));
-  *tokens = rank == 3 ? static_cast<int>(dims[1]) : 0;
-  const hsize_t width = rank == 3 ? dims[1] * dims[2] : dims[1];
-  RowMatrix rows(static_cast<Eigen::Index>(dims[0]), static_cast<Eigen::Index>(width));
-  if (rows.size() == 0) return rows;
-  if (is_float) {
-    check_hdf5(H5Dread(dataset.id(), found.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()),
-               where);
-  } else {
-    std::vector<std::uint16_t> halves(static_cast<std::size_t>(rows.size()));
-    check_hdf5(H5Dread(dataset.id(), found.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, halves.data()),
-               where);
-    halves_to_floats(halves.data(), rows.data(), halves.size());
-  }
-  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
-    if (!rows.row(row).allFinite()) {
-      fail(where, "row " + std::to_string(row) + ": expected finite values, got NaN or infinity");
-    }
-  }
-  return rows;
+}  // namespace
+
+std::vector<std::string> read_strings(hid_t parent, const std::string& name,
+                                      const std::string& where) {
+  const Hdf5Handle dataset = open_strings(parent, name, where);
+  return read_string_block(dataset.id(), 0, dimensions(dataset.id(), 1, where)[0], where);
+}
+
+std::string read_string(hid_t parent, const std::string& name, hsize_t row,
+                        const std::string& where) {
+  const Hdf5Handle dataset = open_strings(parent, name, where);
+  return read_string_block(dataset.id(), row, 1, where).front();
 }
 
 }  // namespace probe

@@ -139,3 +139,36 @@ def test_zero_shot_equals_numpy(embedded, tmp_path):
     tables = {table["name"]: table["rows"] for table in json.loads(result.stdout)["tables"]}
     assert tables["choice_by_condition"][0]["accuracy"]["correct"] == correct
     assert tables["choice_by_condition"][0]["accuracy"]["total"] == 8
+
+
+def test_h5py_reads_shards_and_both_kinds_of_joined_files(embedded, tmp_path):
+    """h5py follows the names of a virtual file by itself; hashes and ranges are computed here anew."""
+    path, folder = embedded
+    for index in range(3):
+        run_probe(
+            "embed", folder / "photos", "--shard", f"{index}/3", "-o", tmp_path / f"s-{index}.h5", "--tokens", "-q",
+            home=folder,
+        )
+    run_probe("merge", tmp_path / "s-*.h5", "-o", tmp_path / "real.h5", "-q", home=folder)
+    run_probe("merge", tmp_path / "s-*.h5", "-o", tmp_path / "virtual.h5", "--virtual", "-q", home=folder)
+    with h5py.File(path) as whole:
+        ids = list(whole["items/id"].asstr())
+        for index in range(3):
+            with h5py.File(tmp_path / f"s-{index}.h5") as shard:
+                first, last = index * 8 // 3, (index + 1) * 8 // 3
+                assert list(shard["items/id"].asstr()) == ids[first:last]
+                assert ("text" in shard) == (index == 0)
+                about = json.loads(shard.attrs["shard"])
+                assert (about["index"], about["count"], about["total"]) == (index, 3, 8)
+                listed = "".join(name + "\0" for name in ids).encode()
+                assert about["ids_sha256"] == hashlib.sha256(listed).hexdigest()
+        for name in ("real.h5", "virtual.h5"):
+            with h5py.File(tmp_path / name) as joined:
+                assert json.loads(joined.attrs["merged_from"])["files"] == 3
+                assert "shard" not in joined.attrs
+                for rows in ("image/embedding", "image/mean_tokens", "image/tokens", "text/embedding"):
+                    assert joined[rows].dtype == whole[rows].dtype
+                    np.testing.assert_array_equal(joined[rows][:], whole[rows][:])
+                for column in whole["items"]:
+                    assert list(joined["items"][column].asstr()) == list(whole["items"][column].asstr())
+                assert joined["image/embedding"].is_virtual == (name == "virtual.h5")

@@ -1,0 +1,53 @@
+"""A dataset and the file that one undisturbed run makes of it, for engines that shard it."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import h5py
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ["PROBE_PROGRAM"]
+PHOTOS = int(os.environ.get("PROBE_SCALE_PHOTOS", "48"))
+
+
+def probe(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+
+
+def processes_with(*words):
+    """Ids of the processes that have all these words on their command line."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_text().split("\0")
+        except (OSError, UnicodeDecodeError):
+            continue  # gone meanwhile
+        if all(word in line for word in words):
+            found.append(int(folder.name))
+    return found
+
+
+def content(path):
+    """Everything that must be equal, whoever made the file, as bytes."""
+    with h5py.File(path) as file:
+        assert file.attrs["complete"] == "true"
+        names = ["image/embedding", "image/mean_tokens", "text/embedding"]
+        strings = ["text/prompt"] + [f"items/{name}" for name in file["items"] if name != "path"]
+        return {name: file[name][:].tobytes() for name in names} | {
+            name: list(file[name].asstr()[:]) for name in strings
+        }
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory):
+    """(dataset, the file of an undisturbed run)"""
+    folder = tmp_path_factory.mktemp("scale")
+    for photo in sorted((ROOT / "demo/originals").glob("*/*.jpg"))[:PHOTOS]:
+        (folder / "photos" / photo.parent.name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(photo, folder / "photos" / photo.parent.name)
+    done = probe("embed", folder / "photos", "-o", folder / "whole.h5", "-q")
+    assert done.returncode == 0, done.stderr
+    return folder / "photos", folder / "whole.h5"
