@@ -226,7 +226,7 @@ TEST_F(Shards, UnfinishedOnesAreCounted) {
 
 TEST_F(Shards, FilesOfSeveralDatasetsJoin) {
   const test::TempDir other;
-  const std::string more = test::write_small_dataset(other, {"fig"}, {"egg"});
+  const std::string more = test::write_small_dataset(other, {"pear"}, {"egg"});
   const std::string a = home_.path() / "a.h5", b = home_.path() / "b.h5";
   EXPECT_EQ(run({"embed", items_, "-o", a, "-q"}).exit_code, 1);
   EXPECT_EQ(run({"embed", more, "-o", b, "-q"}).exit_code, 0);

@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import PROGRAM, ROOT, content, probe, processes_with
+from conftest import ONE_AT_A_TIME, PROGRAM, ROOT, content, embed_shards, processes_with
 from ray.cluster_utils import Cluster
 
 SCRIPT = ROOT / "scale/ray_embed.py"
@@ -61,7 +61,7 @@ def test_a_worker_and_a_node_are_lost(cluster, photos, tmp_path):
     ray_cluster, nodes = cluster
     data, whole = photos
     out, shards = tmp_path / "joined.h5", tmp_path / "joined-shards"
-    driver = start(ray_cluster, data, out, "--shards", "5", "--", "--batch-size", "1")
+    driver = start(ray_cluster, data, out, "--shards", "5", "--", *ONE_AT_A_TIME)
     # The worker process alone: its `probe` goes with it, and the shard is tried again.
     [(first, process), *_] = wait_for("a shard begun", lambda: running(shards)).items()
     os.kill(parent(process), signal.SIGKILL)
@@ -79,10 +79,8 @@ def test_only_what_is_missing_is_run(cluster, photos, tmp_path):
     ray_cluster, _ = cluster
     data, whole = photos
     out, shards = tmp_path / "joined.h5", tmp_path / "parts"
-    shards.mkdir()
-    for index in (0, 2):
-        assert probe("embed", data, "--shard", f"{index}/3", "-o", shards / f"shard-{index}.h5", "-q").returncode == 0
-    driver = start(ray_cluster, data, out, "--shards", "3", "--folder", shards, "--virtual")
+    embed_shards(data, shards, (0, 2), 3)
+    driver = start(ray_cluster, data, out, "--shards", "3", "--folder", shards, "--virtual", "--", *ONE_AT_A_TIME)
     _, errors = driver.communicate(timeout=600)
     assert driver.returncode == 0, errors
     assert "1 of 3 shards to do" in errors

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROGRAM, ROOT, content, probe, processes_with
+from conftest import ONE_AT_A_TIME, PROGRAM, ROOT, content, embed_shards, processes_with
 
 CONFIGURATION = """
 ClusterName=probetest
@@ -126,7 +126,7 @@ def test_a_requeued_task_and_a_killed_one(slurm, photos, tmp_path):
     """An array of four, one task requeued in mid-run, one whose program is killed; joined by the dependent job."""
     data, whole = photos
     shards, out = tmp_path / "shards", tmp_path / "joined.h5"
-    submitted = slurm(ROOT / "scale/submit.sh", data, shards, 4, out, "--batch-size", "1")
+    submitted = slurm(ROOT / "scale/submit.sh", data, shards, 4, out, *ONE_AT_A_TIME)
     assert submitted.returncode == 0, submitted.stderr
     array, merge = submitted.stdout.split()
 
@@ -153,11 +153,9 @@ def test_a_requeued_task_and_a_killed_one(slurm, photos, tmp_path):
 def test_only_what_is_missing_is_submitted(slurm, photos, tmp_path):
     data, whole = photos
     shards, out = tmp_path / "shards", tmp_path / "joined.h5"
-    shards.mkdir()
-    for index in (0, 2):
-        assert probe("embed", data, "--shard", f"{index}/4", "-o", shards / f"shard-{index}.h5", "-q").returncode == 0
+    embed_shards(data, shards, (0, 2), 4)
     stamps = [(shards / f"shard-{index}.h5").stat().st_mtime_ns for index in (0, 2)]
-    submitted = slurm(ROOT / "scale/submit.sh", "-s", "--time=10", data, shards, 4, out)
+    submitted = slurm(ROOT / "scale/submit.sh", "-s", "--time=10", data, shards, 4, out, *ONE_AT_A_TIME)
     assert submitted.returncode == 0, submitted.stderr
     array, _ = submitted.stdout.split()
     assert set(states(slurm, array)) == {"1", "3"}
