@@ -1,11 +1,18 @@
 #include "probe/core/matrix.h"
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "probe/core/error.h"
 
 namespace probe {
+
+bool all_finite(const float* values, Eigen::Index count) {
+  if (count == 0) return true;
+  return Eigen::Map<const Eigen::ArrayXf>(values, count).abs().maxCoeff<Eigen::PropagateNaN>() <=
+         std::numeric_limits<float>::max();
+}
 
 void normalize_rows(RowMatrix& unit) {
   for (Eigen::Index i = 0; i < unit.rows(); ++i) {

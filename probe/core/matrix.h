@@ -9,6 +9,9 @@ namespace probe {
 // Row-major, so that one row is one item's vector, contiguous in memory.
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+// True if none of `count` values is NaN or infinite. At the speed of memory, unlike Eigen's allFinite.
+bool all_finite(const float* values, Eigen::Index count);
+
 // Scales every row of `vectors` [n, d] to length 1.
 // Throws Error(input) naming the row if a value is not finite or a row is zero.
 void normalize_rows(RowMatrix& vectors);

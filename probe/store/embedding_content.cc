@@ -100,7 +100,10 @@ Hdf5Handle open_embedding_file(const fs::path& path) {
   check_is_hdf5(path);
   const std::string where = path.string();
   errno = 0;
-  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, where);
+  // No cache of chunks: rows are read in order, and straight to where they are wanted.
+  check_hdf5(H5Pset_cache(access.id(), 0, 521, 0, 1.0), where);
+  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose,
                   where + ": cannot open (another process may have it open for "
                           "writing; HDF5_USE_FILE_LOCKING=FALSE where a file system "
                           "has no locks)");

@@ -84,8 +84,9 @@ RowMatrix read_rows(RowSource source) {
   return rows;
 }
 
-// Reads into `set`; split from the opening so that every failure names the file.
-void read_content(hid_t file, const ReadOptions& options, const std::string& where,
+// Reads into `set`; split from the opening so that every failure names the file. `touch`: images'
+// vectors are looked at as RowSource::touch does, and stay empty.
+void read_content(hid_t file, const ReadOptions& options, bool touch, const std::string& where,
                   EmbeddingSet& set) {
   set.provenance = read_provenance(file, where);
   set.items = read_items(file, where);
@@ -98,7 +99,9 @@ void read_content(hid_t file, const ReadOptions& options, const std::string& whe
     if (!wanted || !has_object(image.id(), name, object)) return RowMatrix(n, 0);
     RowSource source(image.id(), name, rank, object, options.allow_outside);
     if (rank == 3) set.token_count = static_cast<int>(source.shape().tokens);
-    return read_rows(std::move(source));
+    if (!touch) return read_rows(std::move(source));
+    source.touch();
+    return RowMatrix(n, 0);
   };
   set.embedding = read_image("embedding", 2, options.embedding);
   set.mean_tokens = read_image("mean_tokens", 2, options.mean_tokens);
@@ -115,11 +118,11 @@ void read_content(hid_t file, const ReadOptions& options, const std::string& whe
   }
 }
 
-EmbeddingSet open_and_read(const fs::path& path, const ReadOptions& options) {
+EmbeddingSet open_and_read(const fs::path& path, const ReadOptions& options, bool touch) {
   const std::string where = path.string();
   const Hdf5Handle file = open_embedding_file(path);
   EmbeddingSet set;
-  read_content(file.id(), options, where, set);
+  read_content(file.id(), options, touch, where, set);
   check_sizes(set, where);
   return set;
 }
@@ -138,8 +141,8 @@ void write_embedding_file(const EmbeddingSet& set, const fs::path& path,
 EmbeddingSet read_embedding_file(const fs::path& path, const ReadOptions& options) {
   const std::string where = path.string();
   check_is_hdf5(path);
-  try_apart(where, seconds_to_read(path), [&] { open_and_read(path, options); });
-  return open_and_read(path, options);
+  try_apart(where, seconds_to_read(path), [&] { open_and_read(path, options, true); });
+  return open_and_read(path, options, false);
 }
 
 bool is_hdf5_file(const fs::path& path) {

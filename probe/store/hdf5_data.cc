@@ -208,7 +208,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& v
 
 void write_rows(hid_t parent, const std::string& name, const RowMatrix& rows, int tokens,
                 StoredType type, const std::string& where) {
-  if (!rows.allFinite()) fail(where, "expected finite values, got NaN or infinity");
+  if (!all_finite(rows.data(), rows.size())) fail(where, "expected finite values, got NaN or infinity");
   const hsize_t n = static_cast<hsize_t>(rows.rows()), w = static_cast<hsize_t>(rows.cols());
   std::vector<hsize_t> dims{n, w};
   if (tokens > 0) dims = {n, static_cast<hsize_t>(tokens), w / static_cast<hsize_t>(tokens)};

@@ -213,6 +213,39 @@ void RowSource::read_stored(hsize_t first, hsize_t count, void* out) {
   }
 }
 
+void RowSource::touch() {
+  if (parts_.empty()) return touch_dataset(dataset_.id());
+  for (const Part& part : parts_) {
+    open_part(part);
+    touch_dataset(dataset_.id());
+  }
+}
+
+void RowSource::touch_dataset(hid_t dataset) const {
+  const std::vector<hsize_t> dims =
+      dimensions(dataset, static_cast<std::size_t>(rank_), where_);
+  std::vector<hsize_t> chunk = dims;  // of a dataset without chunks: one value
+  const Hdf5Handle properties(H5Dget_create_plist(dataset), H5Pclose, where_);
+  if (H5Pget_layout(properties.id()) == H5D_CHUNKED) {
+    check_hdf5(H5Pget_chunk(properties.id(), rank_, chunk.data()), where_);
+  }
+  std::vector<hsize_t> start(dims.size(), 0), count;
+  hsize_t values = 1;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] == 0) return;
+    count.push_back((dims[axis] + chunk[axis] - 1) / chunk[axis]);
+    values *= count.back();
+  }
+  const Hdf5Handle space(H5Dget_space(dataset), H5Sclose, where_);
+  check_hdf5(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), chunk.data(),
+                                 count.data(), nullptr),
+             where_);
+  const Hdf5Handle memory(H5Screate_simple(1, &values, nullptr), H5Sclose, where_);
+  const Hdf5Handle type = stored_type(shape_.type, where_);
+  std::vector<char> out(values * (shape_.type == StoredType::float16 ? 2 : 4));
+  check_hdf5(H5Dread(dataset, type.id(), memory.id(), space.id(), H5P_DEFAULT, out.data()), where_);
+}
+
 void RowSource::read_floats(hsize_t first, hsize_t count, float* out) {
   if (count == 0 || shape_.width == 0) return;
   if (shape_.type == StoredType::float32) {
@@ -222,14 +255,12 @@ void RowSource::read_floats(hsize_t first, hsize_t count, float* out) {
     read_stored(first, count, halves.data());
     halves_to_floats(halves.data(), out, halves.size());
   }
-  for (hsize_t row = 0; row < count; ++row) {
-    const Eigen::Map<const Eigen::RowVectorXf> values(out + row * shape_.width,
-                                                      static_cast<Eigen::Index>(shape_.width));
-    if (!values.allFinite()) {
-      fail(where_, "row " + std::to_string(first + row) +
-                       ": expected finite values, got NaN or infinity");
-    }
-  }
+  const auto width = static_cast<Eigen::Index>(shape_.width);
+  if (all_finite(out, static_cast<Eigen::Index>(count) * width)) return;
+  hsize_t row = 0;
+  while (all_finite(out + row * shape_.width, width)) ++row;
+  fail(where_, "row " + std::to_string(first + row) +
+                   ": expected finite values, got NaN or infinity");
 }
 
 }  // namespace probe
