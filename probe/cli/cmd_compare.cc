@@ -55,7 +55,7 @@ std::optional<MatchScore> match_score(const ItemColumns& items, const RowMatrix&
                                       MatchMode mode, int k) {
   const MatchPlan plan = plan_matching(items, mode, false);
   if (plan.queries.empty() || plan.gallery.empty()) return std::nullopt;
-  return score_matches(match_images(items, vectors, mode, false, k).matches, items, k);
+  return score_matches(match_images(items, rows_in_memory(vectors), mode, false, k, true).matches, items, k);
 }
 
 // Scores stay unknown, with a warning, for a tower that lacks the vectors of --of.

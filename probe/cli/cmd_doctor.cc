@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include "index/flat_index.h"
 #include "probe/cli/commands.h"
 #include "probe/cli/features.h"
+#include "probe/cli/machine.h"
 #include "probe/cli/output.h"
 #include "probe/codec/codec.h"
 #include "probe/core/error.h"
@@ -26,18 +26,6 @@ struct DoctorOptions {
   fs::path encoder_dir;
   OutputOptions output;
 };
-
-// The value after "name:" in a file of such lines, or empty.
-std::string line_of(const char* file, const std::string& name) {
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t colon = line.find(':');
-    if (!line.starts_with(name) || colon == std::string::npos) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
 
 // Of those that decide how fast a tower and a search run.
 std::string cpu_features() {
@@ -118,9 +106,8 @@ Report run_doctor(const DoctorOptions& options) {
   add("CPU features", cpu_features());
   const int cores = usable_cores();
   add("cores", cores > 0 ? std::to_string(cores) : "");
-  std::istringstream memory(line_of("/proc/meminfo", "MemAvailable"));
-  double kibibytes = 0;
-  add("memory", memory >> kibibytes ? binary_size(kibibytes * 1024) + " available" : "");
+  const double memory = available_memory();
+  add("memory", memory > 0 ? binary_size(memory) + " available" : "");
   add("environment", environment());
   std::error_code code;
   const fs::path here = fs::current_path(code);

@@ -292,7 +292,7 @@ Report run_linear(LinearOptions options) {
                                   "encoder");
   }
   std::vector<Source> sources =
-      load_sources(options.sources, representation, options.output.quiet);
+      load_sources(options.sources, parts_of(representation), options.output.quiet);
   Report report;
   report.command = "linear";
   const Plan plan = make_plan(options, sources, representation, report.warnings);

@@ -20,7 +20,14 @@ namespace {
 // What one tower is matched by.
 struct MatchedSet {
   ItemColumns items;
-  RowMatrix vectors;  // [n, w]
+  RowMatrix vectors;                          // [n, w]; or:
+  std::shared_ptr<const EmbeddingRows> file;  // which is read in blocks
+};
+
+// A file that is not read whole, and how many rows of it at a time.
+struct FileInBlocks {
+  std::shared_ptr<const EmbeddingRows> file;
+  std::int64_t rows = 0;
 };
 
 struct MatchOptions {
@@ -30,7 +37,28 @@ struct MatchOptions {
   std::vector<int> k = {5};
   std::uint64_t seed = 0;
   bool keep_source = false, neighbors = false;
+  std::int64_t block_rows = 0;
 };
+
+// The one file that is matched, if it does not fit in memory or the user wants blocks.
+FileInBlocks file_in_blocks(const MatchOptions& options, Representation representation) {
+  const std::vector<std::filesystem::path>& data = options.sources.data;
+  const bool one_file =
+      data.size() == 1 && options.sources.encoders.size() <= 1 && is_hdf5_file(data.front());
+  if (!one_file && options.block_rows > 0) {
+    throw Error(ErrorKind::usage, "--block-rows: expected one embedding file to read in blocks");
+  }
+  if (!one_file) return {};
+  const VectorKind kind = representation == Representation::embedding ? VectorKind::embedding
+                                                                      : VectorKind::mean_tokens;
+  auto file = std::make_shared<const EmbeddingRows>(data.front(), kind,
+                                                    options.sources.common.allow_outside);
+  const std::int64_t rows = options.block_rows > 0 ? options.block_rows
+                                                   : rows_at_a_time(file->size(), file->width());
+  // A file without these vectors is reported where all are.
+  if (rows == 0 || file->width() == 0) return {};
+  return {std::move(file), rows};
+}
 
 // Of the first encoder; queries and galleries are the same for all.
 void add_notes(const MatchOptions& options, const ModeMatches& matches, Report& report) {
@@ -75,19 +103,24 @@ void add_notes(const MatchOptions& options, const ModeMatches& matches, Report& 
 }
 
 // What is matched of each source: its items, or those that all sources hold.
-std::vector<MatchedSet> common_sets(std::vector<Source>& sources, Representation representation,
-                                    Report& report) {
+std::vector<MatchedSet> common_sets(std::vector<Source>& sources, const FileInBlocks& blocks,
+                                    Representation representation, Report& report) {
   std::vector<MatchedSet> sets;
+  if (blocks.file) {
+    sets.push_back({sources.front().vectors.set.items, {}, blocks.file});
+    return sets;
+  }
   if (sources.size() == 1) {
     sources.front().rows(representation);  // checks them
     EmbeddingSet& set = sources.front().vectors.set;
     const bool embedding = representation == Representation::embedding;
-    sets.push_back({set.items, std::move(embedding ? set.embedding : set.mean_tokens)});
+    sets.push_back({set.items, std::move(embedding ? set.embedding : set.mean_tokens), nullptr});
     return sets;
   }
   const CommonItems common = join_items(sources);
   for (std::size_t s = 0; s < sources.size(); ++s) {
-    sets.push_back({common.items, rows_of(sources[s].rows(representation), common.rows[s])});
+    sets.push_back(
+        {common.items, rows_of(sources[s].rows(representation), common.rows[s]), nullptr});
   }
   report.warnings.insert(report.warnings.end(), common.warnings.begin(), common.warnings.end());
   return sets;
@@ -111,14 +144,16 @@ void add_tables(const MatchOptions& options, const ModeMatches& matches,
 Report run_match(MatchOptions options) {
   options.sources.common.without_questions = true;
   const Representation representation = parse_representation(options.of);
-  std::vector<Source> sources =
-      load_sources(options.sources, representation, options.output.quiet);
+  const FileInBlocks blocks = file_in_blocks(options, representation);
+  const ReadOptions parts =
+      blocks.file ? ReadOptions{false, false, false, false} : parts_of(representation);
+  std::vector<Source> sources = load_sources(options.sources, parts, options.output.quiet);
   std::vector<int> ks = options.k;
   std::sort(ks.begin(), ks.end());
   ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
   Report report;
   report.command = "match";
-  const std::vector<MatchedSet> sets = common_sets(sources, representation, report);
+  const std::vector<MatchedSet> sets = common_sets(sources, blocks, representation, report);
   std::vector<MatchMode> modes;
   if (options.mode != "a2o") modes.push_back(MatchMode::o2o);
   if (options.mode != "o2o") modes.push_back(MatchMode::a2o);
@@ -126,9 +161,12 @@ Report run_match(MatchOptions options) {
   for (const MatchMode mode : modes) {
     ModeMatches matches{mode, sets.front().items, {}};
     for (std::size_t s = 0; s < sets.size(); ++s) {
-      matches.towers.push_back(
-          {sources[s].label,
-           match_images(sets[s].items, sets[s].vectors, mode, options.keep_source, ks.back())});
+      const MatchedRows rows =
+          sets[s].file ? rows_of_file(sets[s].file, sets[s].items, blocks.rows, sources[s].path)
+                       : rows_in_memory(sets[s].vectors);
+      matches.towers.push_back({sources[s].label,
+                                match_images(sets[s].items, rows, mode, options.keep_source,
+                                             ks.back(), options.output.quiet)});
     }
     add_tables(options, matches, ks, report);
     results.push_back(std::move(matches));
@@ -144,6 +182,10 @@ Report run_match(MatchOptions options) {
         fmt::format("representation: {}, cosine, encoder {}", what, source.label));
   }
   add_source_remarks(sources, report);
+  if (blocks.file) {
+    report.notes.push_back(fmt::format("vectors were read from the file {} rows at a time",
+                                       blocks.rows));
+  }
   report.provenance["mode"] = options.mode;
   report.provenance["of"] = options.of;
   report.provenance["keep_source"] = options.keep_source ? "true" : "false";
@@ -175,6 +217,10 @@ Command add_match(CLI::App& app, const std::string& command_line) {
                "a2o: leave the image a query was made from in the gallery");
   app.add_option("--seed", options->seed, "of the bootstrap")->capture_default_str();
   app.add_flag("--neighbors,--neighbours", options->neighbors, "list every query's neighbours");
+  app.add_option("--block-rows,--block_rows", options->block_rows,
+                 "read the file's vectors so many rows at a time (default: all at once, unless they "
+                 "do not fit in half of the free memory)")
+      ->check(CLI::Range(1, 1 << 30));
   add_output_options(app, options->output);
   add_examples(app, {"probe match demo.h5 --mode a2o",
                      "probe match demo --encoder demo --mode both --k 1,5,10",

@@ -113,7 +113,7 @@ Report run_similarity(SimilarityOptions options) {
   const Representation representation = parse_representation(options.of);
   options.sources.common.without_questions = true;
   std::vector<Source> sources =
-      load_sources(options.sources, representation, options.output.quiet);
+      load_sources(options.sources, parts_of(representation), options.output.quiet);
   if (sources.size() < 2) {
     throw Error(ErrorKind::usage,
                 "similarity: expected two encoders or more (embedding files, or a dataset with "

@@ -1,14 +1,50 @@
 #include "probe/cli/matching.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "index/flat_index.h"
-#include "probe/cli/sources.h"
+#include "probe/cli/progress.h"
 #include "probe/core/error.h"
 
 namespace probe {
-Matching match_images(const ItemColumns& items, const RowMatrix& vectors, MatchMode mode,
-                      bool keep_source, int k) {
+namespace {
+
+// Queries that are searched between two signs of progress.
+constexpr std::int64_t kQueriesAtATime = 4096;
+// Pairs of a query and a gallery row; fewer are compared before anyone asks.
+constexpr double kPairsWithoutProgress = 3e8;
+
+std::vector<Neighbors> search(const MatchPlan& plan, const MatchedRows& rows, int k, bool quiet) {
+  const auto queries = std::ssize(plan.queries), gallery = std::ssize(plan.gallery);
+  const double pairs = static_cast<double>(queries) * static_cast<double>(gallery);
+  Progress progress("matching", queries, quiet || pairs < kPairsWithoutProgress);
+  std::optional<FlatIndex> index;
+  if (rows.block == 0) index.emplace(rows.at(plan.gallery));
+  const std::int64_t step = rows.block == 0 ? kQueriesAtATime : rows.block;
+  std::vector<Neighbors> found;
+  for (std::int64_t begin = 0; begin < queries; begin += step) {
+    const std::int64_t count = std::min(step, queries - begin);
+    const RowMatrix asked = rows.at(std::span(plan.queries).subspan(begin, count));
+    const std::vector<Excluded> excluded(plan.excluded.begin() + begin,
+                                         plan.excluded.begin() + begin + count);
+    const auto gallery_rows = [&](std::int64_t first, std::int64_t size) {
+      return rows.at(std::span(plan.gallery).subspan(first, size));
+    };
+    std::vector<Neighbors> some =
+        index ? index->search(asked, k, excluded)
+              : search_in_blocks(gallery, rows.block, gallery_rows, asked, k, excluded);
+    std::move(some.begin(), some.end(), std::back_inserter(found));
+    progress.advance(count);
+  }
+  return found;
+}
+
+}  // namespace
+
+Matching match_images(const ItemColumns& items, const MatchedRows& rows, MatchMode mode,
+                      bool keep_source, int k, bool quiet) {
   Matching matching;
   matching.plan = plan_matching(items, mode, keep_source);
   const MatchPlan& plan = matching.plan;
@@ -22,9 +58,7 @@ Matching match_images(const ItemColumns& items, const RowMatrix& vectors, MatchM
                     (mode == MatchMode::o2o ? " originals" : " modified images") + " ask and " +
                     std::to_string(plan.gallery.size()) + " originals answer" + unknown);
   }
-  const FlatIndex index(rows_of(vectors, plan.gallery));
-  const std::vector<Neighbors> found =
-      index.search(rows_of(vectors, plan.queries), k, plan.excluded);
+  const std::vector<Neighbors> found = search(plan, rows, k, quiet);
   std::map<std::string, std::int64_t> gallery_size;  // by category
   for (const std::int64_t row : plan.gallery) ++gallery_size[items.category[row]];
   for (std::size_t q = 0; q < plan.queries.size(); ++q) {

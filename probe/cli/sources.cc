@@ -90,7 +90,7 @@ void Source::release(Representation representation) {
       .resize(0, 0);
 }
 
-std::vector<Source> load_sources(const SourceArguments& arguments, Representation representation,
+std::vector<Source> load_sources(const SourceArguments& arguments, const ReadOptions& parts,
                                  bool quiet) {
   std::vector<Source> sources;
   const bool only_files =
@@ -110,7 +110,7 @@ std::vector<Source> load_sources(const SourceArguments& arguments, Representatio
       EncoderArguments encoder = arguments.encoder;
       encoder.encoder = name;
       sources.push_back(
-          {"", path, load_vectors(data, encoder, given, quiet, parts_of(representation))});
+          {"", path, load_vectors(data, encoder, given, quiet, parts)});
     }
   }
   label_sources(sources);

@@ -45,7 +45,7 @@ struct Source {
 
 // Every file, and every dataset with every encoder. Throws Error(usage) if --encoder is
 // given for files only.
-std::vector<Source> load_sources(const SourceArguments& arguments, Representation representation,
+std::vector<Source> load_sources(const SourceArguments& arguments, const ReadOptions& parts,
                                  bool quiet);
 
 // Moves the sources' warnings, notes, failures and provenance into the report; failures

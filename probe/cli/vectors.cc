@@ -216,13 +216,18 @@ std::vector<std::string> stored_names(const std::vector<Question>& questions,
   return {names.begin(), names.end()};
 }
 
+void require_direction(const ItemColumns& items, std::int64_t i,
+                       const Eigen::Ref<const Eigen::RowVectorXf>& vector,
+                       const std::string& where) {
+  if ((vector.array() != 0.0f).any()) return;
+  throw Error(ErrorKind::input, where + ": item " + printable(items.id[i]) +
+                                    ": a zero vector has no direction");
+}
+
 void require_directions(const ItemColumns& items, const RowMatrix& vectors,
                         const std::string& where) {
   for (Eigen::Index i = 0; i < vectors.rows(); ++i) {
-    if ((vectors.row(i).array() == 0.0f).all()) {
-      throw Error(ErrorKind::input, where + ": item " + printable(items.id[i]) +
-                                        ": a zero vector has no direction");
-    }
+    require_direction(items, i, vectors.row(i), where);
   }
 }
 

@@ -56,6 +56,10 @@ void require_embedding(const EmbeddingSet& set);
 void require_directions(const ItemColumns& items, const RowMatrix& vectors,
                         const std::string& where);
 
+// The same for one vector, that of item `i`.
+void require_direction(const ItemColumns& items, std::int64_t i,
+                       const Eigen::Ref<const Eigen::RowVectorXf>& vector, const std::string& where);
+
 // Item id -> row.
 std::map<std::string, int> row_by_id(const ItemColumns& items);
 

@@ -66,5 +66,31 @@ TEST_F(MatchTowers, AZeroVectorIsNamed) {
   expect_failure({write("x.h5", zero)}, 1, "item item-07: a zero vector has no direction");
 }
 
+// Blocks of 7 cut queries and gallery, which do not lie together: every fourth item is modified.
+TEST_F(MatchTowers, AFileReadInBlocksGivesTheSameNumbers) {
+  EmbeddingSet set = made_up_set("one", 61, 8, 1, 3, 2.0f);
+  for (std::size_t i = 0; i < 61; i += 4) {
+    set.items.condition[i] = "color";
+    set.items.original_id[i] = i > 0 ? set.items.id[i - 1] : "";
+  }
+  const std::string file = write("x.h5", set);
+  const std::vector<std::string> words = {file, "--mode", "both", "--k", "1,5", "--neighbors"};
+  const json whole = report(words);
+  for (const char* rows : {"1", "7", "1000"}) {
+    std::vector<std::string> in_blocks = words;
+    in_blocks.insert(in_blocks.end(), {"--block-rows", rows});
+    const json blocks = report(in_blocks);
+    EXPECT_EQ(blocks.at("tables"), whole.at("tables")) << rows;
+    EXPECT_NE(blocks.at("notes").dump().find("vectors were read from the file " +
+                                             std::string(rows) + " rows at a time"),
+              std::string::npos);
+  }
+  set.mean_tokens.row(8).setZero();
+  expect_failure({write("zero.h5", set), "--mode", "both", "--block-rows", "7"}, 1,
+                 "zero.h5: item item-08: a zero vector has no direction");
+  expect_failure({file, file, "--block-rows", "7"}, 2,
+                 "--block-rows: expected one embedding file to read in blocks");
+}
+
 }  // namespace
 }  // namespace probe
