@@ -39,16 +39,19 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// What follows each "answer:" (any case), the last first.
+// What follows each "answer:" (any case) up to the next, the last first.
 std::vector<std::string> after_cues(const std::string& text) {
   static constexpr char kCue[] = "answer";
   const std::string small = lower(text);
   std::vector<std::string> parts;
+  std::size_t next = text.size();
   for (std::size_t at = small.rfind(kCue); at != std::string::npos;
        at = at == 0 ? std::string::npos : small.rfind(kCue, at - 1)) {
     std::size_t end = at + sizeof(kCue) - 1;
     while (end < text.size() && (text[end] == '*' || text[end] == ' ')) ++end;
-    if (end < text.size() && text[end] == ':') parts.push_back(text.substr(end + 1));
+    if (end >= text.size() || text[end] != ':') continue;
+    parts.push_back(text.substr(end + 1, next - (end + 1)));
+    next = at;
   }
   return parts;
 }
@@ -75,7 +78,7 @@ int first_letter(const std::string& text) {
   const auto words = words_of(text);
   if (words.empty() || words[0].size() != 1) return -1;
   const int index = std::toupper(static_cast<unsigned char>(words[0][0])) - 'A';
-  return index < kLocateCandidates ? index : -1;
+  return index >= 0 && index < kLocateCandidates ? index : -1;
 }
 
 int parse_letter(const std::string& response) {
