@@ -117,7 +117,7 @@ std::vector<Span> strong_cues(std::u16string_view text) {
       u"response|selection|statement))\\b[*_\"'`]*(?:\\s+(?:to|for)\\s+(?:this|the|your)\\s+"
       u"question)?\\s*(?:(?:is|would\\s+be|should\\s+be|could\\s+be|must\\s+be|will\\s+be|was)\\b"
       u"\\s*:?|:|=|-+>|→)[*_`]*\\s*(?:(?:most\\s+likely|likely|probably|therefore|simply|indeed|"
-      u"option|choice|letter)\\b\\s*:?\\s*)*"
+      u"option|choice|letter)\\b\\s*:?\\s*){0,8}"  // a loop without an end overflows ICU's stack
       // the answer (A)
       u"|\\banswer\\s*(?=[(\\[]\\p{L}[)\\]])"
       // it must be C; I choose B; choose A

@@ -145,7 +145,7 @@ bool is_word_character(char16_t c) {
 
 std::vector<Word> split_words(std::u16string_view text) {
   static constexpr const char16_t* kWord =
-      u"(?:(?<![\\p{L}\\p{N}])[-+])?\\p{Sc}?\\p{N}+(?:[.,:/]\\p{N}+)*%?(?![\\p{L}\\p{M}\\p{N}])"
+      u"(?:(?<![\\p{L}\\p{N}])[-+])?\\p{Sc}?\\p{N}+(?:[.,:/]\\p{N}+){0,50}%?(?![\\p{L}\\p{M}\\p{N}])"
       u"|[\\p{L}\\p{M}\\p{N}°]+(?:'\\p{L}+)?%?";
   std::vector<Word> words;
   for (const auto& match : find_all(kWord, text)) {

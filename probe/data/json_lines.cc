@@ -24,7 +24,12 @@ Json parse(const std::string& where, std::string_view text) {
   };
   // Nested values deeper than a few levels have no place here; the parser would recurse.
   int depth = 0, deepest = 0;
-  for (const char c : text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;  // what it escapes ends no string
+    if (quoted) continue;
     if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
     if (c == ']' || c == '}') --depth;
   }

@@ -202,6 +202,11 @@ TEST(AnswerExtraction, HostileTextIsNoTrouble) {
   std::string mixed;
   for (int i = 0; i < 20000; ++i) mixed += "([*";
   EXPECT_EQ(read(mixed), "-");
+  // Loops without an end would overflow ICU's stack.
+  std::string options = "The answer is ", numbers;
+  for (int i = 0; i < 100000; ++i) options += "option ", numbers += "1.";
+  EXPECT_EQ(read(options), "-");
+  EXPECT_EQ(read(numbers), "-");
 }
 
 }  // namespace

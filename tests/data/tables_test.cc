@@ -51,6 +51,22 @@ TEST(Bugcase50, QuotesTabsAndNewlinesInFields) {
   EXPECT_EQ(table.rows[4].line, 7u);  // the quoted line break counts
 }
 
+// A model that got stuck may write brackets without end: text is no nesting.
+TEST(JsonLines, BracketsInTextsAreNoNesting) {
+  const test::TempDir folder;
+  std::string boxed;
+  for (int i = 0; i < 1000; ++i) boxed += "\\boxed{\"";
+  std::string escaped;
+  for (const char c : boxed) escaped += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  std::string found;
+  for_each_json_line(folder.write("t.jsonl", "{\"t\":\"" + escaped + "\"}\n"),
+                     [&](const JsonObject& object) { found = object.text("t"); });
+  EXPECT_EQ(found, boxed);
+  EXPECT_PROBE_ERROR(for_each_json_line(folder.write("deep.jsonl", "{\"t\":" + std::string(600, '[')),
+                                        [](const JsonObject&) {}),
+                     ErrorKind::input, "deep.jsonl:1: expected an object, got one nested 601 deep");
+}
+
 // A name from a file must not move the cursor or make a second line.
 TEST(Tables, NamesInMessagesArePrintable) {
   const test::TempDir folder;
