@@ -107,7 +107,7 @@ TEST_F(Config, BashCompletesCommandsOptionsValuesAndEncoders) {
   EXPECT_EQ(complete("probe zer", 1), "zeroshot ");
   EXPECT_EQ(complete("probe locate b", 2), "build baseline ");
   EXPECT_EQ(complete("probe embed x --batch", 3), "--batch-size ");
-  EXPECT_EQ(complete("probe embed x --dtype ''", 4), "float32 bfloat16 ");
+  EXPECT_EQ(complete("probe embed x --dtype ''", 4), "float32 bfloat16 auto ");
   EXPECT_EQ(complete("probe embed x -e d", 4), "demo ");
   EXPECT_EQ(complete("probe completion z", 2), "zsh ");
 }
@@ -117,7 +117,7 @@ TEST_F(Config, TheManualPageHasEveryCommandAndOption) {
   EXPECT_TRUE(page.find("\n.TH PROBE 1\n") != std::string::npos);
   const test::ProgramResult help = run({"embed", "--help"});
   for (const char* part : {".SS \"probe embed\"", ".SS \"probe locate build\"",
-                           "\\fB\\-\\-batch\\-size\\fR", "float32|bfloat16 [float32]"}) {
+                           "\\fB\\-\\-batch\\-size\\fR", "float32|bfloat16|auto [float32]"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
   // No line of text begins as a request does.
