@@ -109,8 +109,12 @@ def arguments():
     parser.add_argument("--address", help="of a running cluster (auto: the one of this machine); default: a local one")
     parser.add_argument("--virtual", action="store_true", help="join without copying (probe merge --virtual)")
     parser.add_argument("--probe", default=shutil.which("probe") or "probe", help="the program")
-    parser.add_argument("options", nargs="*", help="after --: further options of `probe embed`")
-    return parser.parse_args()
+    parser.usage = parser.format_usage().removeprefix("usage: ").rstrip() + " [-- EMBED OPTION...]"
+    own = sys.argv[1:]
+    more = own[own.index("--") + 1 :] if "--" in own else []
+    options = parser.parse_args(own[: own.index("--")] if "--" in own else own)
+    options.options = more  # of `probe embed`
+    return options
 
 
 def follow(tasks, report):

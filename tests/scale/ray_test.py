@@ -16,7 +16,7 @@ SCRIPT = ROOT / "scale/ray_embed.py"
 MEMORY = {"object_store_memory": 80 * 1024 * 1024}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **MEMORY})
     nodes = [cluster.add_node(num_cpus=1, **MEMORY) for _ in range(2)]
@@ -57,24 +57,6 @@ def parent(process):
     return int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
-def test_a_worker_and_a_node_are_lost(cluster, photos, tmp_path):
-    ray_cluster, nodes = cluster
-    data, whole = photos
-    out, shards = tmp_path / "joined.h5", tmp_path / "joined-shards"
-    driver = start(ray_cluster, data, out, "--shards", "5", "--", *ONE_AT_A_TIME)
-    # The worker process alone: its `probe` goes with it, and the shard is tried again.
-    [(first, process), *_] = wait_for("a shard begun", lambda: running(shards)).items()
-    os.kill(parent(process), signal.SIGKILL)
-    wait_for("the end of its probe", lambda: not pathlib.Path(f"/proc/{process}").exists())
-    # A whole node: raylet and all.
-    wait_for("another shard begun", lambda: running(shards, known={first}))
-    ray_cluster.remove_node(nodes[0], allow_graceful=False)
-    _, errors = driver.communicate(timeout=600)
-    assert driver.returncode == 0, errors
-    assert errors.count(" finished on ") == 5, errors
-    assert content(out) == content(whole)
-
-
 def test_only_what_is_missing_is_run(cluster, photos, tmp_path):
     ray_cluster, _ = cluster
     data, whole = photos
@@ -100,3 +82,22 @@ def test_wrong_usage_and_hopeless_shards_end_in_words(cluster, photos, tmp_path)
     _, errors = hopeless.communicate(timeout=300)
     assert hopeless.returncode == 1
     assert "shard 0 on " in errors and "nothing" in errors, errors
+
+
+# The last one: it leaves the cluster a node short.
+def test_a_worker_and_a_node_are_lost(cluster, photos, tmp_path):
+    ray_cluster, nodes = cluster
+    data, whole = photos
+    out, shards = tmp_path / "joined.h5", tmp_path / "joined-shards"
+    driver = start(ray_cluster, data, out, "--shards", "5", "--", *ONE_AT_A_TIME)
+    # The worker process alone: its `probe` goes with it, and the shard is tried again.
+    [(first, process), *_] = wait_for("a shard begun", lambda: running(shards)).items()
+    os.kill(parent(process), signal.SIGKILL)
+    wait_for("the end of its probe", lambda: not pathlib.Path(f"/proc/{process}").exists())
+    # A whole node: raylet and all.
+    wait_for("another shard begun", lambda: running(shards, known={first}))
+    ray_cluster.remove_node(nodes[0], allow_graceful=False)
+    _, errors = driver.communicate(timeout=600)
+    assert driver.returncode == 0, errors
+    assert errors.count(" finished on ") == 5, errors
+    assert content(out) == content(whole)
