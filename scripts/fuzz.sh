@@ -5,7 +5,8 @@
 #   scripts/fuzz.sh [SECONDS [TARGET...]]    CPU seconds for each target (default: 1200, all)
 #
 # A finding is any signal, sanitizer report, exception other than probe::Error, broken property,
-# leak, run of more than 30 s (by the clock: the machine may be busy) or 2 GiB: its input stays in build/fuzz/findings, and the exit is 1.
+# leak, run of more than 30 s (by the clock: the machine may be busy) or 2 GiB: its input stays in
+# build/fuzz/findings, and the exit is 1.
 # New inputs are kept in build/fuzz/found; those that reach new code go into the corpus.
 # Installs clang-14 if it is not there.
 set -euo pipefail
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/.."
 say() { printf '%s\n' "fuzz: $*" >&2; }
 
 seconds=${1:-1200}
-[[ $seconds =~ ^[0-9]+$ ]] || { sed -n '2,10p' "$0" >&2; exit 2; }
+[[ $seconds =~ ^[0-9]+$ ]] || { sed -n '2,11p' "$0" >&2; exit 2; }
 shift || true
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
