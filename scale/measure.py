@@ -115,13 +115,12 @@ def main():
                 image = str(photos[0]) if i == 0 else f"folder-{i // 1000:06d}/image-{i:09d}.jpg"
                 out.write(json.dumps({"id": f"folder/image-{i:09d}", "image": image, "category": f"class {i % 1000}"}))
                 out.write("\n")
-        listed = run(
-            probe, "embed", long_list, "--allow-outside", "-o", folder / "long.h5", "--no-text", "-q",
-            "--shard", f"0/{length}",
-        )
+        command = [probe, "embed", long_list, "--allow-outside", "-o", folder / "long.h5", "--no-text", "-q"]
+        run(*command, "--shard", f"0/{length}")
+        listed = run(*command, "--shard", f"0/{length}")  # finished: the list is read, and nothing else
         print(
-            f"reading a list: {1e6 * (listed[1] - one[1]) / length:.2f} s of CPU and "
-            f"{1e6 * (listed[2] - one[2]) / length:.0f} MB a million items"
+            f"reading a list: {1e6 * (listed[1] - done[1]) / length:.2f} s of CPU and "
+            f"{1e6 * (listed[2] - done[2]) / length:.0f} MB a million items"
         )
 
         for dtype in ("float32", "float16"):

@@ -16,10 +16,22 @@ SCRIPT = ROOT / "scale/ray_embed.py"
 MEMORY = {"object_store_memory": 80 * 1024 * 1024}
 
 
+def patiently(start):
+    """Ray gives a node 30 s to start, which a busy machine may not keep; one that comes up later does no harm."""
+    for _ in range(5):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out during startup" not in str(error):
+                raise
+    raise AssertionError("five nodes in a row did not start in time")
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **MEMORY})
-    nodes = [cluster.add_node(num_cpus=1, **MEMORY) for _ in range(2)]
+    head = {"num_cpus": 0, "include_dashboard": False, **MEMORY}
+    cluster = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
+    nodes = [patiently(lambda: cluster.add_node(num_cpus=1, **MEMORY)) for _ in range(2)]
     cluster.wait_for_nodes()
     yield cluster, nodes
     cluster.shutdown()
