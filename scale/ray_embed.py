@@ -46,8 +46,11 @@ def die_with_parent():
 
 def run_shard(command):
     """(exit code, what it wrote to stderr)"""
+    # Ray sets OMP_NUM_THREADS in its workers, which changes the last bits of floats; --threads says how many.
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     done = subprocess.run(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment,
+        preexec_fn=die_with_parent,
     )
     return done.returncode, done.stderr
 
