@@ -96,10 +96,7 @@ std::vector<ListedScores> score_listed(const std::vector<Question>& questions,
                                        const std::map<std::string, int>& row_of,
                                        const RowMatrix& images,
                                        const TextClassifier& classifier) {
-  std::map<std::string, Eigen::Index> class_of;
-  for (std::size_t i = 0; i < classifier.names.size(); ++i) {
-    class_of.emplace(classifier.names[i], static_cast<Eigen::Index>(i));
-  }
+  const std::map<std::string, Eigen::Index> class_of = rows_by_name(classifier);
   const RowMatrix unit = unit_rows(images);
   std::vector<ListedScores> scores;
   for (const Question& question : questions) {

@@ -44,14 +44,19 @@ TextClassifier average_prompts(const std::vector<std::string>& names, const RowM
   return {names, unit_rows(means)};
 }
 
+std::map<std::string, Eigen::Index> rows_by_name(const TextClassifier& classifier) {
+  std::map<std::string, Eigen::Index> rows;
+  for (std::size_t i = 0; i < classifier.names.size(); ++i) {
+    rows.emplace(classifier.names[i], static_cast<Eigen::Index>(i));
+  }
+  return rows;
+}
+
 std::vector<ChoiceOutcome> score_choices(const std::vector<Question>& questions,
                                          const std::map<std::string, int>& row_of,
                                          const RowMatrix& images,
                                          const TextClassifier& classifier) {
-  std::map<std::string, Eigen::Index> class_of;
-  for (std::size_t i = 0; i < classifier.names.size(); ++i) {
-    class_of.emplace(classifier.names[i], static_cast<Eigen::Index>(i));
-  }
+  const std::map<std::string, Eigen::Index> class_of = rows_by_name(classifier);
   if (images.cols() != classifier.vectors.cols()) {
     throw Error(ErrorKind::input, "zero-shot: expected texts of width " +
                                       std::to_string(images.cols()) + ", got " +

@@ -19,6 +19,9 @@ struct TextClassifier {
   RowMatrix vectors;  // [names, d], unit rows
 };
 
+// Name -> row; of a name that stands twice, the first.
+std::map<std::string, Eigen::Index> rows_by_name(const TextClassifier& classifier);
+
 // `prompts` [names.size() * templates, d] raw, all templates of a name together.
 // Throws Error(input) if the rows do not divide evenly or one is zero or not finite.
 TextClassifier average_prompts(const std::vector<std::string>& names, const RowMatrix& prompts,

@@ -5,30 +5,16 @@
 #include <hdf5.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <random>
 #include <stdexcept>
 #include <string>
 
 #include "probe/store/embedding_file.h"
+#include "tests/support/temp_dir.h"
 
 namespace {
 
 constexpr int kRows = 32768, kWidth = 1152;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "probe-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 probe::EmbeddingSet random_set() {
   probe::EmbeddingSet set;
@@ -52,18 +38,18 @@ probe::EmbeddingSet random_set() {
 }
 
 void write_ours(benchmark::State& state) {
-  const Folder folder;
+  const probe::test::TempDir folder;
   const probe::EmbeddingSet set = random_set();
-  for (auto _ : state) probe::write_embedding_file(set, folder.file("x.h5"), {});
+  for (auto _ : state) probe::write_embedding_file(set, folder.path() / "x.h5", {});
   state.SetBytesProcessed(state.iterations() * set.mean_tokens.size() * 4);
 }
 
 void write_raw(benchmark::State& state) {
-  const Folder folder;
+  const probe::test::TempDir folder;
   const probe::EmbeddingSet set = random_set();
   const std::size_t bytes = set.mean_tokens.size() * 4;
   for (auto _ : state) {
-    const std::string aside = folder.file("x.partial");
+    const std::string aside = (folder.path() / "x.partial").string();
     const int fd = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     const char* at = reinterpret_cast<const char*>(set.mean_tokens.data());
     for (std::size_t done = 0; done < bytes;) {
@@ -73,26 +59,26 @@ void write_raw(benchmark::State& state) {
     }
     ::fsync(fd);
     ::close(fd);
-    ::rename(aside.c_str(), folder.file("x.raw").c_str());
+    ::rename(aside.c_str(), (folder.path() / "x.raw").c_str());
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
 }
 
 void read_halves_ours(benchmark::State& state) {
-  const Folder folder;
-  probe::write_embedding_file(random_set(), folder.file("x.h5"), {probe::StoredType::float16});
+  const probe::test::TempDir folder;
+  probe::write_embedding_file(random_set(), folder.path() / "x.h5", {probe::StoredType::float16});
   for (auto _ : state) {
-    benchmark::DoNotOptimize(probe::read_embedding_file(folder.file("x.h5"), {}));
+    benchmark::DoNotOptimize(probe::read_embedding_file(folder.path() / "x.h5", {}));
   }
   state.SetBytesProcessed(state.iterations() * std::int64_t{kRows} * kWidth * 2);
 }
 
 void read_halves_hdf5(benchmark::State& state) {
-  const Folder folder;
-  probe::write_embedding_file(random_set(), folder.file("x.h5"), {probe::StoredType::float16});
+  const probe::test::TempDir folder;
+  probe::write_embedding_file(random_set(), folder.path() / "x.h5", {probe::StoredType::float16});
   for (auto _ : state) {
     probe::RowMatrix rows(kRows, kWidth);
-    const hid_t file = H5Fopen(folder.file("x.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t file = H5Fopen((folder.path() / "x.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     const hid_t data = H5Dopen2(file, "/image/mean_tokens", H5P_DEFAULT);
     if (H5Dread(data, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0) {
       throw std::runtime_error("H5Dread failed");

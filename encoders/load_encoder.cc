@@ -1,29 +1,17 @@
 // Opens the LibTorch runtime only when an encoder is really run: LibTorch costs several
 // hundred milliseconds at start, and most commands need none.
-#include <dlfcn.h>
-
 #include <string>
 
 #include "encoders/encoder.h"
-#include "probe/core/error.h"
+#include "probe/core/late_library.h"
 
 namespace probe {
 namespace {
 
-// A function of libprobe_torchscript.so. The library stays open for the life of the process: the
-// encoder's code is in it.
 template <typename Function>
 Function runtime_function(const char* name) {
-  void* library = ::dlopen("libprobe_torchscript.so", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    throw Error(ErrorKind::io, std::string("cannot load the LibTorch runtime: ") +
-                                   first_line(::dlerror()));
-  }
-  const auto function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr) {
-    throw Error(ErrorKind::io, "libprobe_torchscript.so: not the one built with this program");
-  }
-  return function;
+  return reinterpret_cast<Function>(
+      late_symbol("libprobe_torchscript.so", name, "the LibTorch runtime"));
 }
 
 }  // namespace

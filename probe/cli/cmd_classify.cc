@@ -149,12 +149,7 @@ Command add_classify(CLI::App& app, const std::string& command_line) {
   app.add_option("--template", options->templates,
                  "prompt template with {} for the name; repeat for an ensemble (default: the "
                  "bundle's)");
-  app.add_option("--confusions", options->confusions, "rows of the confusion table")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  app.add_option("--errors", options->errors, "rows of the table of mistakes")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  add_mistake_options(app, options->confusions, options->errors);
   app.add_option("--figure-classes,--figure_classes", options->figure_classes,
                  "most confused classes that the figures show")
       ->check(CLI::Range(2, 1000))

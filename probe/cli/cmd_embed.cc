@@ -31,10 +31,6 @@ struct EmbedOptions {
   bool tokens = false, restart = false, no_text = false;
 };
 
-StoredType stored_type(const EmbedOptions& options) {
-  return options.store_dtype == "float16" ? StoredType::float16 : StoredType::float32;
-}
-
 // What the run made, or found made already.
 struct Embedded {
   std::int64_t images = 0, failed = 0, embedding_dim = 0, token_width = 0, prompts = 0;
@@ -110,7 +106,7 @@ Report run_embed(const EmbedOptions& options) {
   FeatureSource source(std::move(spec), options.encoder, options.tokens, place,
                        options.output.quiet);
   if (shard && !options.restart) {
-    const ShardPlan plan{*shard, dataset.items, source.provenance(), stored_type(options),
+    const ShardPlan plan{*shard, dataset.items, source.provenance(), parse_stored_type(options.store_dtype),
                          options.tokens};
     if (const auto found = find_finished_shard(options.file, plan)) {
       return report_finished(options, *found, std::ssize(prompts));
@@ -132,7 +128,7 @@ Report run_embed(const EmbedOptions& options) {
   if (!set.prompts.empty()) {
     set.text_embedding = source.embed_texts(set.prompts, report.warnings);
   }
-  write_embedding_file(set, options.file, {stored_type(options)});
+  write_embedding_file(set, options.file, {parse_stored_type(options.store_dtype)});
   source.remove_log();
   report.tables.push_back(embedded_table(
       options, shard,
@@ -148,17 +144,13 @@ Command add_embed(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<EmbedOptions>();
   options->encoder.command_line = command_line;
   add_data_options(app, options->data, false);
-  app.add_option("-o,--output", options->file, "embedding file to write (FORMAT.md)")
-      ->required()
-      ->type_name("FILE.h5");
+  add_embedding_target(app, options->file);
   add_encoder_options(app, options->encoder);
   add_tile_options(app, options->encoder);
   app.add_option("--template", options->templates,
                  "prompt template with {} for the name; repeat for an ensemble (default: the "
                  "bundle's)");
-  app.add_option("--store", options->store_dtype, "type of the stored vectors")
-      ->check(CLI::IsMember({"float32", "float16"}))
-      ->capture_default_str();
+  add_store_option(app, options->store_dtype);
   app.add_flag("--tokens", options->tokens, "store every token of the layer as well (large)");
   app.add_flag("--no-text,--no_text", options->no_text, "do not embed the questions' names and the categories");
   app.add_option("--shard", options->shard,

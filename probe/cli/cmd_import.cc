@@ -180,9 +180,7 @@ Report run_import(const ImportOptions& options) {
   if (!options.text_vectors.empty()) read_texts(options, set);
   if (options.hash_images) hash_images(set.items);
   set.provenance = unknown_provenance(options);
-  write_embedding_file(
-      set, options.file,
-      {options.store_dtype == "float16" ? StoredType::float16 : StoredType::float32});
+  write_embedding_file(set, options.file, {parse_stored_type(options.store_dtype)});
   report.tables.push_back(imported_table(options, set));
   report.notes.push_back("how the vectors were made is not known: whether two imported files "
                          "may be compared, only you can tell");
@@ -204,9 +202,7 @@ Command add_import(CLI::App& app, const std::string& command_line) {
                  "condition, original_id, attribute; .jsonl of the same; or the dataset")
       ->required()
       ->type_name("FILE");
-  app.add_option("-o,--output", options->file, "embedding file to write (FORMAT.md)")
-      ->required()
-      ->type_name("FILE.h5");
+  add_embedding_target(app, options->file);
   app.add_option("--as", options->as,
                  "what the vectors are: the tower's embedding, or means of its tokens")
       ->check(CLI::IsMember({"embedding", "mean-tokens", "mean_tokens"}))
@@ -227,9 +223,7 @@ Command add_import(CLI::App& app, const std::string& command_line) {
   prompts->needs(text);
   app.add_flag("--hash-images,--hash_images", options->hash_images,
                "read the items' images for their SHA-256, by which files are joined");
-  app.add_option("--store", options->store_dtype, "type of the stored vectors")
-      ->check(CLI::IsMember({"float32", "float16"}))
-      ->capture_default_str();
+  add_store_option(app, options->store_dtype);
   add_output_options(app, options->output);
   add_examples(app, {"probe import vectors.npy --ids ids.txt -o theirs.h5",
                      "probe import vectors.npy --ids photos/ --encoder-name \"open_clip ViT-B-32\" "

@@ -374,12 +374,7 @@ Command add_linear(CLI::App& app, const std::string& command_line) {
       ->check(CLI::Range(1e-3, 1e3))
       ->capture_default_str();
   app.add_option("--seed", options->split.seed, "of the splits")->capture_default_str();
-  app.add_option("--confusions", options->confusions, "rows of the confusion table")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  app.add_option("--errors", options->errors, "rows of the table of mistakes")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  add_mistake_options(app, options->confusions, options->errors);
   app.add_flag("--predictions", options->predictions, "a table of every tested image");
   add_output_options(app, options->output);
   add_examples(app, {"probe linear train.h5 test.h5",

@@ -90,9 +90,7 @@ Command add_merge(CLI::App& app, const std::string& command_line) {
                  "embedding files, folders of them, or patterns: all shards of one dataset in any "
                  "order, or files of several datasets")
       ->required();
-  app.add_option("-o,--output", options->file, "embedding file to write (FORMAT.md)")
-      ->required()
-      ->type_name("FILE.h5");
+  add_embedding_target(app, options->file);
   app.add_flag("--virtual", options->virtual_rows,
                "leave the vectors in the files joined and refer to them (a HDF5 virtual dataset)");
   app.add_flag("--allow-outside,--allow_outside", options->allow_outside,

@@ -153,6 +153,15 @@ void add_reading_options(CLI::App& command, DataArguments& options, bool accepts
                    "neither read nor write ~/.cache/probe/embeddings");
 }
 
+void add_mistake_options(CLI::App& command, int& confusions, int& errors) {
+  command.add_option("--confusions", confusions, "rows of the confusion table")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  command.add_option("--errors", errors, "rows of the table of mistakes")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+}
+
 void add_examples(CLI::App& command, const std::vector<std::string>& examples) {
   std::string footer = "Examples:";
   for (const std::string& example : examples) footer += "\n  " + example;

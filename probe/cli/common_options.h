@@ -64,6 +64,9 @@ void add_questions_option(CLI::App& command, DataArguments& options);
 // The switches of add_data_options, without DATA and --questions.
 void add_reading_options(CLI::App& command, DataArguments& options, bool accepts_file);
 
+// Rows of the tables of what was taken for what: --confusions, --errors.
+void add_mistake_options(CLI::App& command, int& confusions, int& errors);
+
 // Adds the last part of a command's help.
 void add_examples(CLI::App& command, const std::vector<std::string>& examples);
 

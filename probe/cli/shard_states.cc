@@ -67,11 +67,11 @@ Candidate look_at_file(const fs::path& path) {
   if (!summary.shard) {
     candidate.file.state = ShardState::foreign;
     candidate.file.remark = "is a whole file, no shard";
-  } else if (summary.items + candidate.file.failed != shard_range(*summary.shard).size()) {
+  } else if (summary.all_items() != shard_range(*summary.shard).size()) {
     candidate.file.state = ShardState::damaged;
     candidate.file.remark = "expected " + std::to_string(shard_range(*summary.shard).size()) +
                             " items, got " +
-                            std::to_string(summary.items + candidate.file.failed);
+                            std::to_string(summary.all_items());
   }
   return candidate;
 }

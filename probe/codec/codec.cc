@@ -1,27 +1,14 @@
 #include "probe/codec/codec.h"
 
-#include <dlfcn.h>
-
 #include "probe/codec/codec_library.h"
-#include "probe/core/error.h"
+#include "probe/core/late_library.h"
 
 namespace probe {
 namespace {
 
-// Opened once and left open for the life of the process.
 const CodecLibrary& library() {
-  static const CodecLibrary* const loaded = [] {
-    void* handle = ::dlopen("libprobe_codec.so", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      throw Error(ErrorKind::io,
-                  std::string("cannot load the picture codecs: ") + first_line(::dlerror()));
-    }
-    const auto* found = static_cast<const CodecLibrary*>(::dlsym(handle, "probe_codec"));
-    if (found == nullptr) {
-      throw Error(ErrorKind::io, "libprobe_codec.so: not the one built with this program");
-    }
-    return found;
-  }();
+  static const auto* const loaded = static_cast<const CodecLibrary*>(
+      late_symbol("libprobe_codec.so", "probe_codec", "the picture codecs"));
   return *loaded;
 }
 

@@ -1,6 +1,7 @@
 // Embedding files: HDF5 as FORMAT.md lays down.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -9,6 +10,8 @@
 namespace probe {
 
 enum class StoredType { float32, float16 };
+
+constexpr std::size_t value_bytes(StoredType type) { return type == StoredType::float16 ? 2 : 4; }
 
 struct WriteOptions {
   StoredType type = StoredType::float32;

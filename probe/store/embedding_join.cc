@@ -23,10 +23,6 @@ constexpr std::size_t kBlockBytes = 4 << 20;
   throw Error(ErrorKind::input, where + ": " + message);
 }
 
-std::int64_t items_of(const FileSummary& file) {
-  return file.items + static_cast<std::int64_t>(file.failed.size());
-}
-
 // Ids of files that are not shards: none may stand twice.
 class SeenIds {
  public:
@@ -123,7 +119,7 @@ class Join {
       });
       take_failed(file, shards ? 0 : position);
       row += static_cast<hsize_t>(file.items);
-      position += items_of(file);
+      position += file.all_items();
     }
     for (Hdf5Handle& column : columns) column.close(where_);
     if (shards && list.finish() != files_.front().shard->ids_sha256) {
@@ -173,7 +169,7 @@ class Join {
     const std::vector<hsize_t> dims = dimensions_of(rows);
     Hdf5Handle dataset = create_rows(image, rows.name, dims, rows.type, object);
     const std::size_t row_bytes =
-        static_cast<std::size_t>(rows.width) * (rows.type == StoredType::float16 ? 2 : 4);
+        static_cast<std::size_t>(rows.width) * value_bytes(rows.type);
     const hsize_t chunk = chunk_rows(dims[0], row_bytes);
     const hsize_t block = chunk * std::max<hsize_t>(1, kBlockBytes / (chunk * std::max<hsize_t>(row_bytes, 1)));
     std::vector<char> bytes(block * row_bytes);

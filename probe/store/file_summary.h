@@ -30,6 +30,9 @@ struct FileSummary {
   FailedItems failed;
   std::vector<StoredRows> rows;
   std::optional<Shard> shard;
+
+  // With and without vectors.
+  std::int64_t all_items() const { return items + static_cast<std::int64_t>(failed.size()); }
 };
 
 // Throws as read_embedding_file does; sizes are checked, values are not.

@@ -11,10 +11,6 @@ namespace {
   throw Error(ErrorKind::input, where + ": " + message);
 }
 
-std::int64_t items_of(const FileSummary& file) {
-  return file.items + static_cast<std::int64_t>(file.failed.size());
-}
-
 // All shards of one list, each once.
 void check_shards(std::vector<FileSummary>& files) {
   const FileSummary first = files.front();
@@ -33,7 +29,7 @@ void check_shards(std::vector<FileSummary>& files) {
     place = &file;
     const ShardRange range = shard_range(*file.shard);
     const auto& positions = file.failed.item;
-    if (items_of(file) != range.size() ||
+    if (file.all_items() != range.size() ||
         (!positions.empty() && (positions.front() < range.first || positions.back() >= range.last))) {
       fail(file.path.string(), "expected the " + std::to_string(range.size()) +
                                    " items of shard " + shard_name(*file.shard) + ", got " +

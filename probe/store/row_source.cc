@@ -85,12 +85,12 @@ RowSource::RowSource(hid_t parent, const std::string& name, int rank, const std:
   shape_.type = found_type(dataset_.id(), where);
   const std::vector<hsize_t> dims =
       dimensions(dataset_.id(), static_cast<std::size_t>(rank), where);
-  check_size(dims, shape_.type == StoredType::float16 ? 2 : 4, where);
+  check_size(dims, value_bytes(shape_.type), where);
   shape_.rows = dims[0];
   shape_.tokens = rank == 3 ? dims[1] : 0;
   shape_.width = rank == 3 ? dims[1] * dims[2] : dims[1];
   if (!probe::is_virtual(dataset_.id(), where)) {
-    check_storage(dataset_.id(), dims, shape_.type == StoredType::float16 ? 2 : 4, where);
+    check_storage(dataset_.id(), dims, value_bytes(shape_.type), where);
     return;
   }
   const Hdf5Handle dataset = std::move(dataset_);
@@ -176,7 +176,7 @@ void RowSource::open_part(const Part& part) {
                     std::to_string(shape_.width) + " values, as the file that names it says, got " +
                     shape_text(dims));
   }
-  check_storage(dataset.id(), dims, shape_.type == StoredType::float16 ? 2 : 4, where);
+  check_storage(dataset.id(), dims, value_bytes(shape_.type), where);
   file_ = std::move(file);
   dataset_ = std::move(dataset);
   open_ = &part;
@@ -242,7 +242,7 @@ void RowSource::touch_dataset(hid_t dataset) const {
              where_);
   const Hdf5Handle memory(H5Screate_simple(1, &values, nullptr), H5Sclose, where_);
   const Hdf5Handle type = stored_type(shape_.type, where_);
-  std::vector<char> out(values * (shape_.type == StoredType::float16 ? 2 : 4));
+  std::vector<char> out(values * value_bytes(shape_.type));
   check_hdf5(H5Dread(dataset, type.id(), memory.id(), space.id(), H5P_DEFAULT, out.data()), where_);
 }
 

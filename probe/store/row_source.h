@@ -18,7 +18,7 @@ struct RowShape {
   hsize_t tokens = 0;  // of [n, t, w]; 0 of [n, w]
 
   bool operator==(const RowShape&) const = default;
-  std::size_t row_bytes() const { return width * (type == StoredType::float16 ? 2 : 4); }
+  std::size_t row_bytes() const { return width * value_bytes(type); }
 };
 
 class RowSource {

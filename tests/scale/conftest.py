@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 
 import h5py
 import pytest
@@ -16,6 +17,17 @@ PHOTOS = int(os.environ.get("PROBE_SCALE_PHOTOS", "48"))
 
 def probe(*arguments):
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+
+
+def wait_for(what, condition, seconds=240):
+    """What `condition` gives, once that is something."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{what}: not within {seconds} s")
 
 
 def processes_with(*words):

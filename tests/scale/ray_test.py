@@ -6,10 +6,9 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
-from conftest import ONE_AT_A_TIME, PROGRAM, ROOT, content, embed_shards, processes_with
+from conftest import ONE_AT_A_TIME, PROGRAM, ROOT, content, embed_shards, processes_with, wait_for
 from ray.cluster_utils import Cluster
 
 SCRIPT = ROOT / "scale/ray_embed.py"
@@ -42,16 +41,6 @@ def start(cluster, data, out, *options):
         [sys.executable, SCRIPT, data, "-o", out, "--address", cluster.address, "--probe", PROGRAM, *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )
-
-
-def wait_for(what, condition, seconds=240):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"{what}: not within {seconds} s")
 
 
 def running(shards, known=()):

@@ -10,10 +10,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
-from conftest import ONE_AT_A_TIME, PROGRAM, ROOT, content, embed_shards, processes_with
+from conftest import ONE_AT_A_TIME, PROGRAM, ROOT, content, embed_shards, processes_with, wait_for
 
 CONFIGURATION = """
 ClusterName=probetest
@@ -54,16 +53,6 @@ def free_port():
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         return server.getsockname()[1]
-
-
-def wait_for(what, condition, seconds=240):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"{what}: not within {seconds} s")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,14 @@
+// Libraries of our own that are opened only when something of theirs is needed, since what they
+// bring with them takes longer to load than most commands run.
+#pragma once
+
+#include <string>
+
+namespace probe {
+
+// The address of `symbol` in `library`, which stays open for the life of the process.
+// Throws Error(io) "cannot load <what>: ...", or that the library is not the one built with this
+// program.
+void* late_symbol(const std::string& library, const char* symbol, const std::string& what);
+
+}  // namespace probe
