@@ -55,10 +55,10 @@ options() {
   echo "-timeout=$timeout -rss_limit_mb=2048 -max_len=$longest -detect_leaks=$leaks"
 }
 
-cpu_seconds() {  # of a process, from its start
+cpu_seconds() {  # of a process and its children that ended, from its start
   local fields
   read -r -a fields <"/proc/$1/stat" || return 1
-  echo $(((fields[13] + fields[14]) / $(getconf CLK_TCK)))
+  echo $(((fields[13] + fields[14] + fields[15] + fields[16]) / $(getconf CLK_TCK)))
 }
 
 # Runs until the CPU time is spent; libFuzzer then ends by itself at SIGUSR1.

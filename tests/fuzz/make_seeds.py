@@ -178,6 +178,19 @@ def embedding_files():
     write("chunked", chunks=True, compression="gzip", shuffle=True, fletcher32=True)
 
 
+def arrays():
+    rows = np.linspace(-2, 2, 12).reshape(3, 4)
+    for name, array in {"half": rows.astype("<f2"), "single": rows.astype("<f4"), "double": rows,
+                        "fortran": np.asfortranarray(rows), "integers": rows.astype("<i4"),
+                        "one_dimension": rows[0], "nan": rows * np.nan, "overflow": rows * 1e300,
+                        "structures": np.zeros(2, [("a", "<f4")])}.items():
+        for version in ((1, 0), (3, 0)):
+            out = io.BytesIO()
+            np.lib.format.write_array(out, array, version)
+            seed("npy", f"{name}_{version[0]}", out.getvalue())
+
+
 if __name__ == "__main__":
-    for make in (manifests, responses, workbooks, answers, tokenizers, images, bundles, embedding_files):
+    for make in (manifests, responses, workbooks, answers, tokenizers, images, bundles,
+                 embedding_files, arrays):
         make()
