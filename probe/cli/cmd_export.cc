@@ -171,7 +171,8 @@ Report run_export(const ExportOptions& options) {
                                       printable(options.file.string()) + " -o FILE.parquet");
   }
   EmbeddingSet set =
-      read_embedding_file(options.file, {true, true, options.to == "npy", true});
+      read_embedding_file(options.file, {true, true, options.to == "npy", true,
+                                         options.pictures.allow_outside});
   if (options.normalize) normalize(set);
   Report report;
   report.command = "export";
@@ -219,7 +220,7 @@ Command add_export(CLI::App& app, const std::string&) {
       ->allow_extra_args(false)
       ->type_name("DATA");
   app.add_flag("--allow-outside,--allow_outside", options->pictures.allow_outside,
-               "the dataset may name images outside its own folder");
+               "the dataset may name images, and a virtual file its parts, outside its own folder");
   app.add_flag("--no-sprite,--no_sprite", options->no_sprite, "tsv: read no pictures");
   app.add_flag("--normalize", options->normalize, "scale rows to length 1 (the file keeps raw)");
   add_output_options(app, options->output);

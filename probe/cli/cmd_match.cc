@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "index/flat_index.h"
@@ -38,7 +40,20 @@ struct MatchOptions {
   std::uint64_t seed = 0;
   bool keep_source = false, neighbors = false;
   std::int64_t block_rows = 0;
+  std::string index = "exact";
+  ApproximateOptions approximate;
 };
+
+// None: the search is exact.
+std::optional<ApproximateOptions> approximate_options(const MatchOptions& options) {
+  const std::map<std::string, IndexKind> kinds{
+      {"ivf", IndexKind::ivf}, {"hnsw", IndexKind::hnsw}, {"ivfpq", IndexKind::ivfpq}};
+  const auto kind = kinds.find(options.index);
+  if (kind == kinds.end()) return std::nullopt;
+  ApproximateOptions approximate = options.approximate;
+  approximate.kind = kind->second;
+  return approximate;
+}
 
 // The one file that is matched, if it does not fit in memory or the user wants blocks.
 FileInBlocks file_in_blocks(const MatchOptions& options, Representation representation) {
@@ -137,6 +152,17 @@ void add_tables(const MatchOptions& options, const ModeMatches& matches,
     report.tables.push_back(
         match_group_table(matches, ks.back(), "attribute", matches.items.attribute));
   }
+  Table recall = match_recall_table(matches, ks.back());
+  if (!recall.rows.empty()) {
+    report.tables.push_back(std::move(recall));
+    report.warnings.push_back(mode_name(matches.mode) + ": an approximate search misses neighbours; "
+                              "numbers to publish come from --index exact");
+  } else if (options.index != "exact") {
+    report.warnings.push_back(fmt::format(
+        "{}: the search was exact: --index {} needs a gallery of {} images, got {}",
+        mode_name(matches.mode), options.index, kFewestRowsToApproximate,
+        matches.towers.front().matching.plan.gallery.size()));
+  }
   if (options.neighbors) report.tables.push_back(match_neighbor_table(matches));
   add_notes(options, matches, report);
 }
@@ -166,7 +192,8 @@ Report run_match(MatchOptions options) {
                        : rows_in_memory(sets[s].vectors);
       matches.towers.push_back({sources[s].label,
                                 match_images(sets[s].items, rows, mode, options.keep_source,
-                                             ks.back(), options.output.quiet)});
+                                             ks.back(), options.output.quiet,
+                                             approximate_options(options))});
     }
     add_tables(options, matches, ks, report);
     results.push_back(std::move(matches));
@@ -189,6 +216,7 @@ Report run_match(MatchOptions options) {
   report.provenance["mode"] = options.mode;
   report.provenance["of"] = options.of;
   report.provenance["keep_source"] = options.keep_source ? "true" : "false";
+  report.provenance["index"] = options.index;
   report.provenance["faiss"] = faiss_version();
   report.provenance["seed"] = std::to_string(options.seed);
   report.provenance["command_line"] = options.sources.encoder.command_line;
@@ -221,12 +249,26 @@ Command add_match(CLI::App& app, const std::string& command_line) {
                  "read the file's vectors so many rows at a time (default: all at once, unless they "
                  "do not fit in half of the free memory)")
       ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--index", options->index,
+                 "exact, or approximate search by FAISS for millions of images, with its recall: ivf "
+                 "(inverted lists), ivfpq (the same of quantised vectors), hnsw (a graph). Lists of a "
+                 "file that is read in blocks lie in TMPDIR")
+      ->check(CLI::IsMember({"exact", "ivf", "ivfpq", "hnsw"}))
+      ->capture_default_str();
+  app.add_option("--probes", options->approximate.probes, "ivf, ivfpq: lists that a query looks into")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--ef-search,--ef_search", options->approximate.ef_search,
+                 "hnsw: candidates that a query keeps")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   add_output_options(app, options->output);
   add_examples(app, {"probe match demo.h5 --mode a2o",
                      "probe match demo --encoder demo --mode both --k 1,5,10",
                      "probe match nemo.tsv --encoder llava-next --tiles anyres",
                      "probe match clip.h5 llava.h5 --mode both",
-                     "probe match nemo.h5 --neighbors --format csv"});
+                     "probe match nemo.h5 --neighbors --format csv",
+                     "probe match million.h5 --of embedding --index ivf --probes 64"});
   return [options] { return show_report(run_match(*options), options->output); };
 }
 

@@ -10,6 +10,7 @@
 #include "probe/cli/progress.h"
 #include "probe/cli/vectors.h"
 #include "probe/core/error.h"
+#include "probe/core/utf8.h"
 #include "probe/store/embedding_join.h"
 
 namespace probe {
@@ -76,6 +77,10 @@ Report run_merge(const MergeOptions& options) {
   if (joined.failed > 0) {
     report.warnings.push_back(std::to_string(joined.failed) +
                               " items have no vector; /failed in the file says why");
+  }
+  if (provenance.bundle_sha256 == "unknown") {
+    report.warnings.push_back("the files do not say which bundle made them: that it was one encoder "
+                              "rests on its name, \"" + printable(provenance.encoder) + "\"");
   }
   report.provenance = report_provenance(provenance);
   return report;

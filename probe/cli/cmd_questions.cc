@@ -86,10 +86,11 @@ Distractors read_confusions(const fs::path& path) {
   return distractors;
 }
 
-Distractors read_hard(const fs::path& path) {
+Distractors read_hard(const fs::path& path, bool allow_outside) {
   if (!is_hdf5_file(path)) return read_confusions(path);
   ReadOptions read;
   read.mean_tokens = read.text = false;
+  read.allow_outside = allow_outside;
   const EmbeddingSet set = read_embedding_file(path, read);
   if (set.embedding.cols() == 0) {
     throw Error(ErrorKind::input, path.string() + ": expected image embeddings, got none");
@@ -120,7 +121,7 @@ Report run_questions(const QuestionsOptions& options) {
     distractors = random_distractors(categories, options.seed);
     if (!options.hard.empty()) {
       // A category that was confused with fewer than three others is filled up at random.
-      distractors = joined(read_hard(options.hard), distractors);
+      distractors = joined(read_hard(options.hard, options.allow_outside), distractors);
       source = options.hard.string() + ", filled up at random";
     }
   }

@@ -75,6 +75,24 @@ Table match_score_table(const ModeMatches& matches, const std::vector<int>& ks) 
   return table;
 }
 
+Table match_recall_table(const ModeMatches& matches, int k) {
+  Table table;
+  table.name = table_name(matches, "_recall");
+  table.title = mode_title(matches.mode) + ": neighbours found by the approximate search";
+  table.columns = {{"encoder", "encoder"},
+                   {"index", "index"},
+                   {"k", "k"},
+                   {"queries", "queries compared"},
+                   {"recall", "recall@k % (found/all)"}};
+  for (const TowerMatches& tower : matches.towers) {
+    if (!tower.matching.approximate) continue;
+    const ApproximateUse& use = *tower.matching.approximate;
+    table.rows.push_back({text_cell(tower.encoder), text_cell(use.index), count_cell(k),
+                          count_cell(use.queries), accuracy_cell(use.recall)});
+  }
+  return table;
+}
+
 Table match_group_table(const ModeMatches& matches, int k, const std::string& what,
                         const std::vector<std::string>& groups) {
   Table table;

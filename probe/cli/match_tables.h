@@ -41,6 +41,10 @@ Table match_difference_table(const ModeMatches& matches, int k, std::uint64_t se
 // Every query's neighbours, best first.
 Table match_neighbor_table(const ModeMatches& matches);
 
+// What each encoder's approximate search found of the neighbours that an exact one gives. No
+// rows for exact searches.
+Table match_recall_table(const ModeMatches& matches, int k);
+
 // hit@k of every encoder and mode (NEMO Fig. 5).
 Figure match_figure(const std::vector<ModeMatches>& modes, int k);
 

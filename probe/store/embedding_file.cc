@@ -138,10 +138,13 @@ void write_embedding_file(const EmbeddingSet& set, const fs::path& path,
   file.finish();
 }
 
-EmbeddingSet read_embedding_file(const fs::path& path, const ReadOptions& options) {
-  const std::string where = path.string();
+void try_embedding_file(const fs::path& path, const ReadOptions& options) {
   check_is_hdf5(path);
-  try_apart(where, seconds_to_read(path), [&] { open_and_read(path, options, true); });
+  try_apart(path.string(), seconds_to_read(path), [&] { open_and_read(path, options, true); });
+}
+
+EmbeddingSet read_embedding_file(const fs::path& path, const ReadOptions& options) {
+  try_embedding_file(path, options);
   return open_and_read(path, options, false);
 }
 

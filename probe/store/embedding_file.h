@@ -40,6 +40,10 @@ struct ReadOptions {
 // ..., got ...".
 EmbeddingSet read_embedding_file(const std::filesystem::path& path, const ReadOptions& options);
 
+// Only the first of these readings: all of the file's text, and of its vectors what says where
+// they lie. What went well there may be read in this process. Throws as read_embedding_file does.
+void try_embedding_file(const std::filesystem::path& path, const ReadOptions& options);
+
 // True if the first bytes are those of an HDF5 file.
 bool is_hdf5_file(const std::filesystem::path& path);
 

@@ -48,8 +48,10 @@ class EmbeddingFile:
     >>> file.close()
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], allow_outside: bool = False) -> None:
         self.path = os.fspath(path)
+        self._allow_outside = allow_outside
+        self._checked_parts: set[str] = set()
         self._file = h5py.File(self.path, "r")
         try:
             self._check_version()
@@ -241,7 +243,38 @@ class EmbeddingFile:
         found = self._file[name]
         if not isinstance(found, h5py.Dataset):
             self._fail(name, "expected a dataset, got a group")
+        if found.is_virtual and name not in self._checked_parts:
+            self._check_parts(name, found)
+            self._checked_parts.add(name)
         return found
+
+    def _check_parts(self, name: str, data: h5py.Dataset) -> None:
+        """HDF5 reads zeros where a part of a virtual dataset is missing, and parts from anywhere."""
+        if not name.startswith("image/"):
+            self._fail(name, "is a virtual dataset, which is refused")
+        folder = os.path.realpath(os.path.dirname(self.path) or ".")
+        covered = 0
+        for part in data.virtual_sources():
+            path = os.path.realpath(os.path.join(folder, part.file_name))
+            if os.path.commonpath([folder, path]) != folder and not self._allow_outside:
+                self._fail(name, f"its part {part.file_name!r} lies outside {folder}")
+            if not os.path.isfile(path):
+                self._fail(name, f"its part {part.file_name!r} is missing")
+            rows = part.vspace.get_select_bounds()
+            with h5py.File(path, "r") as file:
+                found = file.get(part.dset_name)
+                if (
+                    not isinstance(found, h5py.Dataset)
+                    or found.is_virtual
+                    or found.shape != (rows[1][0] - rows[0][0] + 1, *data.shape[1:])
+                    or file.attrs.get("bundle_sha256") != self._file.attrs.get("bundle_sha256")
+                ):
+                    self._fail(name, f"its part {part.file_name!r} holds something else")
+            if rows[0][0] != covered:
+                self._fail(name, f"expected parts that cover its rows in order, got row {rows[0][0]}")
+            covered = rows[1][0] + 1
+        if covered != data.shape[0]:
+            self._fail(name, f"expected parts that cover {data.shape[0]} rows, got {covered}")
 
     def _strings(self, name: str, start: int, stop: int | None) -> list[str]:
         data = self._dataset(name)
@@ -269,12 +302,13 @@ def _chunk_rows(data: h5py.Dataset) -> int:
     return int(data.chunks[0]) if data.chunks else 256
 
 
-def open(path: str | os.PathLike[str]) -> EmbeddingFile:
+def open(path: str | os.PathLike[str], *, allow_outside: bool = False) -> EmbeddingFile:
     """Opens an embedding file. Raises FormatError if it is another kind of file or of an
-    unknown schema, OSError if it cannot be opened.
+    unknown schema, OSError if it cannot be opened. Parts of a virtual file must lie below its
+    folder unless `allow_outside`.
 
     >>> with open("tests/data/embeddings/small.h5") as file:
     ...     print(file)
     <EmbeddingFile 'tests/data/embeddings/small.h5': 5 items of demo>
     """
-    return EmbeddingFile(path)
+    return EmbeddingFile(path, allow_outside)

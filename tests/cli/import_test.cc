@@ -153,6 +153,19 @@ TEST_F(Import, CompareSaysWhatItCannotMatch) {
             table(json::parse(without.out), "comparison").at(0).at("o2o_hit"));
 }
 
+TEST_F(Import, MergeSaysThatTheEncoderIsKnownByItsNameAlone) {
+  import({"--encoder-name", "their CLIP"});
+  const std::string ids = home_.write("more.txt", "m0\nm1\nm2\nm3\nm4\nm5\nm6\nm7\nm8\nm9\nma\nmb\n");
+  EXPECT_EQ(run({vectors_, "--ids", ids, "--encoder-name", "their CLIP", "-o", path("more.h5")}).exit_code, 0);
+  const test::ProgramResult result =
+      other({"merge", path("theirs.h5"), path("more.h5"), "-o", path("all.h5")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("warning: the files do not say which bundle made them: that it was one "
+                            "encoder rests on its name, \"their CLIP\""),
+            std::string::npos)
+      << result.err;
+}
+
 TEST_F(Import, WhatNeedsTheEncoderSaysSo) {
   const std::string theirs = import({"--encoder-name", "demo"});  // a name is no bundle
   other_fails({"classify", theirs, "-q"}, 2,

@@ -51,6 +51,42 @@ TEST_F(MatchTowers, OneTowerHasItsColumnsByCategory) {
   EXPECT_EQ(row.at("mean_fraction"), 1.0);
 }
 
+// Looking into all lists is exact search: the same tables, and nothing is missed.
+TEST_F(MatchTowers, ApproximateSearchSaysWhatItMissed) {
+  const std::string file = write("x.h5", made_up_set("one", 10'040, 8, 1, 3, 2.0f));
+  const json exact = report({file, "--k", "1,5"});
+  EXPECT_FALSE(has_table(exact, "match_o2o_recall"));
+  for (const char* rows : {"20000", "3000"}) {  // in memory; in blocks, with lists on disk
+    const json all = report({file, "--k", "1,5", "--index", "ivf", "--probes", "1000", "--block-rows", rows});
+    for (const char* name : {"match_o2o", "match_o2o_by_category"}) {
+      EXPECT_EQ(table(all, name), table(exact, name)) << name;
+    }
+    const json recall = table(all, "match_o2o_recall").at(0);
+    EXPECT_EQ(recall.at("recall").at("correct"), 1000);
+    EXPECT_EQ(recall.at("recall").at("total"), 1000);
+    EXPECT_EQ(recall.at("queries"), 200);
+    EXPECT_NE(recall.at("index").get<std::string>().find("ivf: 200 lists trained on 10000 rows, "
+                                                         "200 looked into"),
+              std::string::npos);
+    EXPECT_EQ(all.at("provenance").at("index"), "ivf");
+    EXPECT_EQ(all.at("warnings").at(0),
+              "o2o: an approximate search misses neighbours; numbers to publish come from --index exact");
+  }
+  const json one = report({file, "--index", "ivfpq", "--probes", "1"});
+  const json some = table(one, "match_o2o_recall").at(0).at("recall");
+  EXPECT_LT(some.at("correct"), some.at("total"));
+}
+
+TEST_F(MatchTowers, SmallGalleriesAreSearchedExactlyAndSaySo) {
+  const std::string file = write("x.h5", made_up_set("one", 30, 8, 1));
+  const json small = report({file, "--index", "hnsw"});
+  EXPECT_EQ(table(small, "match_o2o"), table(report({file}), "match_o2o"));
+  EXPECT_FALSE(has_table(small, "match_o2o_recall"));
+  EXPECT_EQ(small.at("warnings").at(0),
+            "o2o: the search was exact: --index hnsw needs a gallery of 10000 images, got 30");
+  expect_failure({file, "--index", "flat"}, 2, "--index: flat not in {exact,ivf,ivfpq,hnsw}");
+}
+
 // The same encoder at two layers is two towers.
 TEST_F(MatchTowers, LayersTellTowersApart) {
   EmbeddingSet last = made_up_set("clip", 12, 8, 1), before = made_up_set("clip", 12, 8, 2);

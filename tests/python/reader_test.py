@@ -104,6 +104,56 @@ def test_links_to_other_files_are_refused(tmp_path):
             file.vectors()
 
 
+def virtual(folder, source, rows=5, column=False):
+    """The small file with /image/embedding (or the ids) read from `source`."""
+
+    def change(file):
+        name = "items/id" if column else "image/embedding"
+        dtype, shape = file[name].dtype, (5,) if column else (5, 512)
+        layout = h5py.VirtualLayout(shape, dtype)
+        layout[:rows] = h5py.VirtualSource(source, name, (rows, *shape[1:]), dtype)
+        del file[name]
+        file.create_virtual_dataset(name, layout)
+
+    return changed(folder, change)
+
+
+def test_virtual_files_give_what_their_parts_hold(tmp_path):
+    shutil.copy(SMALL, tmp_path / "part.h5")
+    with probe_embeddings.open(virtual(tmp_path, "part.h5")) as file, probe_embeddings.open(SMALL) as small:
+        file.verify()
+        np.testing.assert_array_equal(file.vectors(), small.vectors())
+
+
+def test_virtual_files_outside_their_folder_need_permission(tmp_path):
+    (tmp_path / "inner").mkdir()
+    shutil.copy(SMALL, tmp_path / "part.h5")
+    (tmp_path / "inner/link.h5").symlink_to(tmp_path / "part.h5")
+    for source in ("../part.h5", str(tmp_path / "part.h5"), "link.h5"):
+        path = virtual(tmp_path / "inner", source)
+        with probe_embeddings.open(path) as file:
+            with pytest.raises(probe_embeddings.FormatError, match="/image/embedding: its part '.*' lies outside"):
+                file.vectors()
+        with probe_embeddings.open(path, allow_outside=True) as file:
+            assert file.vectors().shape == (5, 512)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda folder: virtual(folder, "none.h5"), "its part 'none.h5' is missing"),
+        (lambda folder: virtual(folder, "part.h5", rows=4), "its part 'part.h5' holds something else"),
+        (lambda folder: virtual(folder, "part.h5", column=True), "/items/id: is a virtual dataset, which is refused"),
+    ],
+)
+def test_virtual_files_are_no_zeros(tmp_path, prepare, message):
+    shutil.copy(SMALL, tmp_path / "part.h5")
+    with pytest.raises(probe_embeddings.FormatError) as error:
+        with probe_embeddings.open(prepare(tmp_path)) as file:
+            file.verify()
+    assert message in str(error.value)
+
+
 def test_columns_and_files_that_are_not_there(tmp_path):
     with probe_embeddings.open(SMALL) as file, pytest.raises(KeyError, match="colour: expected one of id, path"):
         file.column("colour")

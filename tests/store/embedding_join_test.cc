@@ -210,6 +210,21 @@ TEST(EmbeddingJoin, AnIdMayStandOnce) {
                      ErrorKind::input, "b.h5: id \"item-02\" stands in ");
 }
 
+// Damage that summaries do not come upon: an item's path of absurd length in its heap.
+TEST(JoinedFiles, DamagedItemsEndInAProcessOfTheirOwn) {
+  const test::TempDir folder;
+  const fs::path path = folder.path() / "a.h5";
+  write_embedding_file(test::made_up_set("demo", 4, 6, 1), path, {});
+  std::vector<FileSummary> files{read_file_summary(path, false)};
+  std::string bytes = test::slurp(path);
+  const std::size_t text = bytes.find("item-01.jpg");
+  ASSERT_NE(text, std::string::npos);
+  bytes.replace(text - 8, 8, std::string("\xF0") + std::string(7, '\xFF'));
+  folder.write("a.h5", bytes);
+  EXPECT_PROBE_ERROR(join_embedding_files(files, folder.path() / "out.h5", {}), ErrorKind::input,
+                     "a.h5: damaged: reading it did not come to an end");
+}
+
 // What a virtual file names is untrusted.
 class VirtualFile : public testing::Test {
  protected:
