@@ -5,7 +5,7 @@
 #   scripts/fuzz.sh [SECONDS [TARGET...]]    CPU seconds for each target (default: 1200, all)
 #
 # A finding is any signal, sanitizer report, exception other than probe::Error, broken property,
-# leak, run of more than 30 s (by the clock: the machine may be busy) or 2 GiB: its input stays in
+# leak, run of more than 120 s (by the clock: the machine may be busy) or 2 GiB: its input stays in
 # build/fuzz/findings, and the exit is 1.
 # New inputs are kept in build/fuzz/found; those that reach new code go into the corpus.
 # Installs clang-14 if it is not there.
@@ -44,13 +44,13 @@ export LSAN_OPTIONS=suppressions=$PWD/tests/sanitizers/leaks.supp:print_suppress
 
 # Options of a target: the longest input, and what is the same for all.
 options() {
-  local longest=4096 leaks=1 timeout=30
+  local longest=4096 leaks=1 timeout=120
   case $1 in
     image|xlsx|bundle) longest=16384 ;;
     # HDF5 keeps freed memory for itself, which libFuzzer takes for a leak and looks for after
     # every run; the replay under AddressSanitizer looks once, at the end. Its child process may
-    # take 2 s of CPU time, which can be many on a busy machine.
-    embedding_file) longest=32768 leaks=0 timeout=60 ;;
+    # take some seconds of CPU time, which can be minutes on a busy machine.
+    embedding_file) longest=32768 leaks=0 timeout=600 ;;
   esac
   echo "-timeout=$timeout -rss_limit_mb=2048 -max_len=$longest -detect_leaks=$leaks"
 }
@@ -74,6 +74,8 @@ fuzz() {
   kill -USR1 $pid 2>/dev/null || true
   wait $pid || status=$?
   say "$target: ${used:-?} CPU seconds, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs"
+  # What ended in the child process of embedding_file, as it should.
+  [ $status -ne 0 ] || rm -f "build/fuzz/findings/$target"-crash-*
   [ $status -eq 0 ] || { say "$target: finding, see $log"; tail -n 40 "$log" >&2; }
   return $status
 }
