@@ -1,6 +1,6 @@
 // One tower of a bundle, as `probe embed` runs it: pixels in memory to embeddings. Batches of `--batch`
 // pictures on `--threads` threads, `--repeats` times; one JSON line a repeat on stdout:
-//     encoder_bench BUNDLE BATCH THREADS REPEATS [DTYPE]
+//     encoder_bench BUNDLE BATCH THREADS REPEATS [DTYPE [RUNTIME]]
 // benches/run.py runs it between its peers.
 #include <chrono>
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    std::fprintf(stderr, "usage: encoder_bench BUNDLE BATCH THREADS REPEATS [DTYPE]\n");
+    std::fprintf(stderr, "usage: encoder_bench BUNDLE BATCH THREADS REPEATS [DTYPE [RUNTIME]]\n");
     return 2;
   }
   try {
@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     options.batch_size = std::atoi(argv[2]);
     options.threads = std::atoi(argv[3]);
     if (argc > 5) options.dtype = argv[5];
+    if (argc > 6) options.runtime = argv[6];
     const probe::EncoderSpec spec = probe::read_spec(argv[1]);
     const auto encoder = probe::load_encoder(spec, options, {true, false});
     std::vector<float> pixels(std::size_t{3} * spec.image.size * spec.image.size *

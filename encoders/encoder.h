@@ -27,6 +27,9 @@ struct PatchWindow {
 struct EncoderOptions {
   std::string device = "cpu";     // "cpu", "cuda", "cuda:N"
   std::string dtype = "float32";  // "float32" or "bfloat16": the towers' arithmetic
+  // "fused": the graph rewritten for this CPU (fused_graph.h); "plain": as it was exported. The two
+  // differ by rounding. CUDA knows only the second.
+  std::string runtime = "fused";
   std::string layer;              // empty: the bundle's match layer
   bool include_prefix = false;    // pool CLS and registers too
   bool keep_tokens = false;       // fill ImageFeatures::tokens
@@ -59,8 +62,10 @@ class Encoder {
                                  std::vector<std::string>* warnings) = 0;
 };
 
-// What load_encoder runs on, e.g. "torchscript 2.13.0". Known without loading it.
-std::string runtime_name();
+// What load_encoder runs on, e.g. "torchscript 2.13.0, fused". Known without loading it.
+std::string runtime_name(const EncoderOptions& options);
+// Version of LibTorch, e.g. "2.13.0".
+std::string torch_version();
 
 // Loads it and asks: "2.13.0, oneDNN, AVX2, 2 threads".
 // Throws Error(io) if it cannot be loaded.

@@ -16,7 +16,12 @@ Function runtime_function(const char* name) {
 
 }  // namespace
 
-std::string runtime_name() { return "torchscript " PROBE_TORCH_VERSION; }
+std::string torch_version() { return PROBE_TORCH_VERSION; }
+
+std::string runtime_name(const EncoderOptions& options) {
+  const bool fused = options.runtime == "fused" && options.device == "cpu";
+  return "torchscript " + torch_version() + (fused ? ", fused" : "");
+}
 
 std::unique_ptr<Encoder> load_encoder(const EncoderSpec& spec, const EncoderOptions& options,
                                       const TowerChoice& towers) {

@@ -1,4 +1,5 @@
-// The plain runtime: a frozen TorchScript module, fixed batches, inference mode.
+// A frozen TorchScript module, as it was exported or fused (fused_graph.h), fixed batches,
+// inference mode.
 //
 // A batch is cut into one part for each thread and the parts run side by side, each on
 // one thread. Compared with threads inside every operator this needs no barrier after
@@ -18,6 +19,7 @@
 #include <thread>
 
 #include "encoders/encoder.h"
+#include "encoders/fused_graph.h"
 #include "encoders/torchscript_tower.h"
 #include "encoders/vocabulary.h"
 #include "probe/core/error.h"
@@ -195,9 +197,15 @@ class TorchscriptEncoder final : public Encoder {
     return means;
   }
 
+  // `rows`: of the inputs of most products.
+  void fuse(torch::jit::Module& tower, std::int64_t rows) const {
+    if (options_.runtime == "fused" && device_.is_cpu()) fuse_graph(tower, rows);
+  }
+
   void load_image_tower() {
     image_path_ = spec_.folder / spec_.image_file;
     image_ = load_tower(image_path_, device_, dtype_);
+    fuse(*image_, std::int64_t{part_size_} * layer_.tokens);
     const c10::InferenceMode guard;
     const std::int64_t size = spec_.image.size;
     run_image_tower(torch::zeros({part_size_, 3, size, size}));
@@ -207,6 +215,7 @@ class TorchscriptEncoder final : public Encoder {
     text_path_ = spec_.folder / spec_.text->file;
     vocabulary_.emplace(spec_);
     text_ = load_tower(text_path_, device_, dtype_);
+    fuse(*text_, std::int64_t{text_batch_} * spec_.text->context_length);
     const c10::InferenceMode guard;
     run_text_tower(torch::full({text_batch_, spec_.text->context_length},
                                spec_.text->tokenizer.end_id, torch::kLong));

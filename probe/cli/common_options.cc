@@ -91,6 +91,11 @@ void add_runtime_options(CLI::App& command, EncoderArguments& options) {
           "arithmetic of the towers: float32, bfloat16, or auto: the faster here")
       ->check(CLI::IsMember({"float32", "bfloat16", "auto"}))
       ->default_str(options.dtype);
+  command
+      .add_option("--runtime", options.runtime,
+                  "fused: the towers' graphs rewritten for this CPU; plain: as they were exported")
+      ->check(CLI::IsMember({"fused", "plain"}))
+      ->capture_default_str();
   command.add_option("--threads", options.threads, "threads of the towers (0: all cores)")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
@@ -172,6 +177,7 @@ EncoderOptions encoder_options(const EncoderArguments& arguments) {
   EncoderOptions options;
   options.device = arguments.device;
   options.dtype = arguments.dtype;
+  options.runtime = arguments.runtime;
   options.layer = arguments.layer;
   options.include_prefix = arguments.pool == "all";
   options.threads = arguments.threads;

@@ -28,6 +28,7 @@ struct EncoderArguments {
   std::filesystem::path encoder_dir;
   std::string device = "cpu";
   std::string dtype = "float32";
+  std::string runtime = "fused";
   std::string layer;
   std::string pool = "patches";  // "patches" (no CLS) or "all"
   int threads = 0;

@@ -97,7 +97,7 @@ std::string FeatureSource::identity() const {
                            {"layer", layer_.name},
                            {"pooling", pooling_name(options_.include_prefix, tiling_.options)},
                            {"preprocess_version", kPreprocessVersion},
-                           {"runtime", runtime_name()},
+                           {"runtime", runtime_name(options_)},
                            {"tokens", options_.keep_tokens}};
   if (tiling_.options.scheme != TileScheme::whole) {
     fields["tiles"] = tiles_json(tiling_.options, spec_.image.size);
@@ -306,10 +306,10 @@ Provenance FeatureSource::provenance() const {
   provenance.pooling = pooling_name(options_.include_prefix, tiling_.options);
   provenance.tiles = tiles_json(tiling_.options, spec_.image.size);
   provenance.compute_dtype = options_.dtype;
-  provenance.runtime = runtime_name();
+  provenance.runtime = runtime_name(options_);
   provenance.command_line = command_line_;
   provenance.versions = {{"probe", PROBE_VERSION},
-                         {"torch", runtime_name().substr(runtime_name().find(' ') + 1)},
+                         {"torch", torch_version()},
                          {"hdf5", hdf5_version()}};
   return provenance;
 }

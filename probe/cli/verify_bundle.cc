@@ -76,7 +76,7 @@ Report verify_bundle(const EncoderSpec& spec, const EncoderOptions& options) {
   checks.report.command = "verify";
   checks.report.provenance = {{"encoder", spec.name},
                               {"bundle_sha256", spec.bundle_sha256},
-                              {"runtime", runtime_name()},
+                              {"runtime", runtime_name(options)},
                               {"dtype", options.dtype}};
   checks.table.name = "self_test";
   checks.table.title = "Self-test of " + spec.name;

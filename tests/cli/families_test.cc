@@ -4,8 +4,11 @@
 // transformers, timm or open_clip themselves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "probe/store/embedding_file.h"
 #include "tests/support/run_program.h"
 #include "tests/support/small_dataset.h"
 
@@ -52,6 +55,36 @@ TEST_P(Families, EmbedsTheSameWhateverTheBatch) {
   ASSERT_EQ(rows_a.size(), rows_b.size());
   for (std::size_t i = 0; i < rows_a.size(); ++i) {
     EXPECT_NEAR(rows_a[i].at("cosine").get<double>(), rows_b[i].at("cosine").get<double>(), 1e-5);
+  }
+}
+
+double smallest_cosine(const RowMatrix& a, const RowMatrix& b) {
+  EXPECT_EQ(a.rows(), b.rows());
+  EXPECT_EQ(a.cols(), b.cols());
+  double smallest = 1.0;
+  for (Eigen::Index i = 0; i < a.rows(); ++i) {
+    const auto x = a.row(i).cast<double>(), y = b.row(i).cast<double>();
+    smallest = std::min(smallest, x.dot(y) / std::sqrt(x.squaredNorm() * y.squaredNorm()));
+  }
+  return smallest;
+}
+
+// The bars of issue 6; the tokens are held to them as well as what is made of them.
+TEST_P(Families, FusedAndPlainRuntimesAgree) {
+  for (const auto& [dtype, bar] : {std::pair{"float32", 0.999999}, std::pair{"bfloat16", 0.999}}) {
+    EmbeddingSet sets[2];
+    for (const int plain : {0, 1}) {
+      const std::string file = home_.path() / (std::string(dtype) + std::to_string(plain) + ".h5");
+      run({"embed", items_, "-e", GetParam(), "-o", file, "--dtype", dtype, "--tokens", "--runtime",
+           plain == 1 ? "plain" : "fused"});
+      sets[plain] = read_embedding_file(file, {true, true, true, true, false});
+      const std::string runtime = sets[plain].provenance.runtime;
+      EXPECT_EQ(runtime.ends_with(", fused"), plain == 0) << runtime;
+    }
+    EXPECT_GE(smallest_cosine(sets[0].embedding, sets[1].embedding), bar) << dtype;
+    EXPECT_GE(smallest_cosine(sets[0].mean_tokens, sets[1].mean_tokens), bar) << dtype;
+    EXPECT_GE(smallest_cosine(sets[0].tokens, sets[1].tokens), bar) << dtype;
+    EXPECT_GE(smallest_cosine(sets[0].text_embedding, sets[1].text_embedding), bar) << dtype;
   }
 }
 

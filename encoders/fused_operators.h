@@ -1,0 +1,27 @@
+// Operators that fused_graph puts into a tower's graph. Private to the LibTorch runtime.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string_view>
+
+namespace probe {
+
+// Symbols of the operators, registered with LibTorch when the runtime is loaded:
+//   probe::linear(Tensor x, Tensor packed, Tensor? bias, Tensor? residual) -> Tensor
+//     x [..., k] times a packed weight [n, k], plus bias [n], plus residual [..., n]
+//   probe::quick_gelu_(Tensor(a!) x), probe::tanh_gelu_(Tensor(a!) x) -> Tensor(a!), float32
+//   probe::attention(Tensor q, Tensor k, Tensor v, float? scale) -> Tensor
+//     softmax(scale q k^T) v of float32 [b, h, t, d]; default scale 1 / sqrt(d)
+inline constexpr const char* kFusedLinear = "probe::linear";
+inline constexpr const char* kFusedQuickGelu = "probe::quick_gelu_";
+inline constexpr const char* kFusedTanhGelu = "probe::tanh_gelu_";
+inline constexpr const char* kFusedAttention = "probe::attention";
+
+// True if oneDNN multiplies this type on this CPU (bfloat16 needs AVX-512).
+bool can_pack(at::ScalarType type);
+
+// The weight [n, k] in the layout that oneDNN prefers for inputs of `rows` rows.
+at::Tensor pack_weight(const at::Tensor& weight, std::int64_t rows);
+
+}  // namespace probe

@@ -1,0 +1,133 @@
+// Rewritten graphs give what the graphs gave, and are rewritten where they should be.
+#include "encoders/fused_graph.h"
+
+#include <gtest/gtest.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include "encoders/fused_operators.h"
+#include "encoders/tower_kernels.h"
+
+namespace probe {
+namespace {
+
+constexpr int kRows = 12;
+
+// A module of this forward with weights up [24, 8], down [8, 24], square [8, 8] and biases.
+torch::jit::Module module_of(const std::string& body, at::ScalarType type = at::kFloat) {
+  torch::manual_seed(3);
+  torch::jit::Module module("tower");
+  for (const auto& [name, rows, columns] :
+       {std::tuple{"up", 24, 8}, std::tuple{"down", 8, 24}, std::tuple{"square", 8, 8}}) {
+    module.register_parameter(name, torch::randn({rows, columns}) * 0.3, false);
+    module.register_parameter(std::string(name) + "_bias", torch::randn({rows}), false);
+  }
+  module.define("def forward(self, x):\n" + body);
+  module.eval();
+  module.to(type);
+  return torch::jit::freeze(module);
+}
+
+int count(const torch::jit::Module& module, const char* kind) {
+  int found = 0;
+  for (const auto* node : module.get_method("forward").graph()->nodes()) {
+    found += node->kind() == c10::Symbol::fromQualString(kind);
+  }
+  return found;
+}
+
+// The rewritten module; what it answers is what the module answered.
+torch::jit::Module fused(const std::string& body, int products) {
+  const c10::InferenceMode guard;
+  torch::jit::Module plain = module_of(body), rewritten = module_of(body);
+  EXPECT_EQ(fuse_graph(rewritten, kRows), products);
+  for (const int pictures : {1, 3, 5}) {  // 4, 12 and 20 rows
+    const at::Tensor x = torch::randn({pictures, 4, 8});
+    for (int run = 0; run < 3; ++run) {  // the first runs of a graph are profiled
+      const at::Tensor wanted = plain.forward({x}).toTensor(), got = rewritten.forward({x}).toTensor();
+      EXPECT_EQ(got.sizes(), wanted.sizes());
+      EXPECT_LT((got - wanted).abs().max().item<float>(), 1e-5f) << body;
+    }
+  }
+  return rewritten;
+}
+
+const std::string kUp = "  y = torch.linear(x, self.up, self.up_bias)\n";
+const std::string kDown = "torch.linear(y, self.down, self.down_bias)\n";
+
+TEST(FusedGraph, ABlockOfClipBecomesThreeSteps) {
+  const auto module =
+      fused(kUp + "  y = y * torch.sigmoid(y * 1.702)\n  return x + " + kDown, 2);
+  EXPECT_EQ(count(module, kFusedLinear), 2);
+  EXPECT_EQ(count(module, "aten::add"), 0);
+  EXPECT_EQ(count(module, kFusedQuickGelu), can_use_tower_kernels() ? 1 : 0);
+  EXPECT_EQ(count(module, "aten::sigmoid"), can_use_tower_kernels() ? 0 : 1);
+}
+
+TEST(FusedGraph, ABlockOfSiglipToo) {
+  const auto module =
+      fused(kUp + "  y = torch.gelu(y, approximate='tanh')\n  return " + kDown + "", 2);
+  EXPECT_EQ(count(module, kFusedTanhGelu), can_use_tower_kernels() ? 1 : 0);
+  const auto exact = fused(kUp + "  y = torch.gelu(y)\n  return " + kDown, 2);
+  EXPECT_EQ(count(exact, "aten::gelu"), 1);
+  EXPECT_EQ(count(exact, kFusedTanhGelu), 0);
+}
+
+TEST(FusedGraph, WhatSomethingElseNeedsIsNotWrittenOver) {
+  const auto gelu = fused(kUp + "  z = torch.gelu(y, approximate='tanh')\n  return z + y\n", 1);
+  EXPECT_EQ(count(gelu, kFusedTanhGelu), 0);
+  const auto quick = fused(kUp + "  z = y * torch.sigmoid(y * 1.702)\n  return z + y\n", 1);
+  EXPECT_EQ(count(quick, kFusedQuickGelu), 0);
+  const auto other = fused(kUp + "  return y * torch.sigmoid(y * 1.7)\n", 1);
+  EXPECT_EQ(count(other, kFusedQuickGelu), 0);
+}
+
+TEST(FusedGraph, AdditionsOfEveryKind) {
+  const std::string square = "torch.linear(x, self.square, self.square_bias)";
+  EXPECT_EQ(count(fused("  return " + square + " + x\n", 1), "aten::add"), 0);
+  fused("  y = " + square + "\n  return y + y\n", 1);
+  fused("  return " + square + " + self.square_bias\n", 1);          // spread over rows
+  fused("  return " + square + " + x.unsqueeze(0)\n", 1);            // gives another rank
+  fused("  return torch.add(x, " + square + ", alpha=2)\n", 1);
+  fused("  return " + square + " + 1.5\n", 1);
+  fused("  return torch.linear(x, self.square) + x\n", 1);           // no bias
+  fused("  return torch.linear(x.transpose(0, 1), self.square) + x.transpose(0, 1)\n", 1);
+}
+
+TEST(FusedGraph, AttentionWithoutAMaskAlone) {
+  const std::string attend =
+      "  q = torch.linear(x, self.square).unflatten(-1, [2, 4]).transpose(1, 2)\n"
+      "  return torch.scaled_dot_product_attention(q, q * 2, q + 1";
+  const int kernels = can_use_tower_kernels() ? 1 : 0;
+  EXPECT_EQ(count(fused(attend + ")\n", 1), kFusedAttention), kernels);
+  EXPECT_EQ(count(fused(attend + ", scale=0.3)\n", 1), kFusedAttention), kernels);
+  EXPECT_EQ(count(fused(attend + ", is_causal=True)\n", 1), kFusedAttention), 0);
+  EXPECT_EQ(count(fused(attend + ", attn_mask=torch.zeros([4, 4]))\n", 1), kFusedAttention), 0);
+  // Shapes that the kernel does not know go to LibTorch: fewer keys than values' rows cannot be, but
+  // three dimensions can.
+  fused("  q = torch.linear(x, self.square)\n  return torch.scaled_dot_product_attention(q, q, q)\n", 1);
+}
+
+TEST(FusedGraph, BranchesAndMutationStayAsTheyAre) {
+  const std::string branch = "  y = torch.linear(x, self.square)\n  if bool(y.sum() > 0):\n    y = y * 2\n  return y\n";
+  EXPECT_EQ(count(fused(branch, 0), "aten::linear"), 1);
+  const std::string mutation = "  y = torch.linear(x, self.square)\n  y.mul_(2)\n  return y\n";
+  EXPECT_EQ(count(fused(mutation, 0), "aten::linear"), 1);
+  fused("  return x * 2\n", 0);
+}
+
+// Where oneDNN has no bfloat16 for this CPU, the graph stays.
+TEST(FusedGraph, OtherTypesAreRewrittenOnlyWhereTheyCanBe) {
+  const c10::InferenceMode guard;
+  for (const at::ScalarType type : {at::kBFloat16, at::kDouble}) {
+    const std::string body = kUp + "  y = y * torch.sigmoid(y * 1.702)\n  return x + " + kDown;
+    torch::jit::Module plain = module_of(body, type), rewritten = module_of(body, type);
+    EXPECT_EQ(fuse_graph(rewritten, kRows), can_pack(type) ? 2 : 0);
+    const at::Tensor x = torch::randn({3, 4, 8}).to(type);
+    const at::Tensor wanted = plain.forward({x}).toTensor(), got = rewritten.forward({x}).toTensor();
+    EXPECT_EQ(got.scalar_type(), type);
+    EXPECT_LT((got - wanted).abs().max().item<float>(), 0.1f);
+  }
+}
+
+}  // namespace
+}  // namespace probe
