@@ -41,9 +41,11 @@ MatchedRows rows_of_file(std::shared_ptr<const EmbeddingRows> file, const ItemCo
 std::int64_t rows_at_a_time(std::int64_t n, std::int64_t w) {
   // The vectors, those of the gallery and of the queries, both normalised, and the byte codes.
   constexpr double kCopies = 4.5;
-  const double bytes = 4.0 * static_cast<double>(n) * static_cast<double>(w);
-  if (bytes * kCopies < 0.5 * available_memory()) return 0;
-  return std::max<std::int64_t>(1024, (std::int64_t{256} << 20) / (4 * std::max<std::int64_t>(w, 1)));
+  constexpr double kLargestBlock = 256 << 20;
+  const double row = 4.0 * static_cast<double>(std::max<std::int64_t>(w, 1));
+  const double usable = 0.5 * available_memory() / kCopies;
+  if (row * static_cast<double>(n) < usable) return 0;
+  return std::max<std::int64_t>(1024, static_cast<std::int64_t>(std::min(kLargestBlock, usable) / row));
 }
 
 }  // namespace probe

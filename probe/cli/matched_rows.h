@@ -26,7 +26,7 @@ MatchedRows rows_of_file(std::shared_ptr<const EmbeddingRows> file, const ItemCo
                          std::int64_t block, const std::filesystem::path& path);
 
 // How many rows to read at a time: 0 if all of [n, w], with the copies that a search makes, fit in
-// half of the free memory; else as many as fill 256 MiB.
+// half of the free memory; else as many as fill 256 MiB or that half.
 std::int64_t rows_at_a_time(std::int64_t n, std::int64_t w);
 
 }  // namespace probe

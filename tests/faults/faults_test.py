@@ -1,5 +1,6 @@
 """What the world does to a running `probe`, and what must be left afterwards."""
 
+import json
 import os
 import pathlib
 import random
@@ -7,6 +8,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import h5py
@@ -14,6 +16,9 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benches"))
+from gallery import write_vectors  # noqa: E402
+
 PROGRAM = os.environ["PROBE_PROGRAM"]
 KILLS = int(os.environ.get("PROBE_KILLS", "6"))
 
@@ -253,3 +258,30 @@ def test_changed_photo_is_noticed(photos, tmp_path):
     assert probe("embed", copy, "-o", out, "-q", home=tmp_path).returncode == 0
     with h5py.File(out) as file:
         np.testing.assert_array_equal(file["image/embedding"][0], file["image/embedding"][1])
+
+
+def test_a_gallery_larger_than_memory(tmp_path):
+    """A control group of 400 MiB, as Slurm makes them: a file of 1.1 GB gives the tables that it gives without."""
+    group = pathlib.Path(f"/sys/fs/cgroup/memory/probe-test-{os.getpid()}")
+    if KILLS < 100:
+        pytest.skip("takes a gigabyte of disk: in the fault tier")
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group of version 1 can be made here: {error}")
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(400 << 20))
+        write_vectors(tmp_path / "large.h5", 240_000, 300)
+        words = ["match", tmp_path / "large.h5", "--of", "embedding", "--mode", "a2o", "--json", "-q"]
+        free = probe(*words, home=tmp_path)
+        assert free.returncode == 0, free.stderr
+        limited = probe(*words, home=tmp_path, preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
+        assert limited.returncode == 0, limited.stderr
+        whole, blocks = json.loads(free.stdout), json.loads(limited.stdout)
+        assert blocks["tables"] == whole["tables"]
+        assert not any("rows at a time" in note for note in whole["notes"])
+        assert any("rows at a time" in note for note in blocks["notes"])
+        most = int((group / "memory.max_usage_in_bytes").read_text())
+        assert most <= 400 << 20
+    finally:
+        group.rmdir()
