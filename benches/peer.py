@@ -2,7 +2,8 @@
 
     python benches/peer.py RUNTIME FOLDER BATCH THREADS REPEATS [DTYPE]
 
-RUNTIME: eager, torchscript (frozen), compile (inductor, freezing), onnxruntime, openvino. DTYPE float32 or bfloat16.
+RUNTIME: eager, torchscript (frozen), compile (inductor, freezing), aoti (AOTInductor: FOLDER/model_DTYPE_BATCH.pt2, made at
+first), onnxruntime, openvino. DTYPE float32 or bfloat16.
 """
 
 import json
@@ -33,6 +34,15 @@ def torch_runner():
         import make_models
 
         model = make_models.ImageTower(folder / "checkpoint").to(kind)
+        if runtime == "aoti":
+            package = folder / f"model_{dtype}_{batch}.pt2"
+            if not package.exists():
+                import torch._inductor.config
+
+                torch._inductor.config.freezing = True
+                program = torch.export.export(model, (torch.from_numpy(pixels).to(kind),))
+                torch._inductor.aoti_compile_and_package(program, package_path=str(package))
+            model = torch._inductor.aoti_load_package(str(package))
         if runtime == "compile":
             import torch._inductor.config
 
@@ -41,7 +51,7 @@ def torch_runner():
     tensor = torch.from_numpy(pixels).to(kind)
 
     def run():
-        with torch.inference_mode() if runtime != "compile" else torch.no_grad():
+        with torch.inference_mode() if runtime in ("torchscript", "eager") else torch.no_grad():
             return model(tensor)[0].float().numpy()
 
     return run

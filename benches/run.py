@@ -19,6 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 5
+# Of an image through the tower (open_clip's docs/model_profile.csv, one multiplication and one addition counted as two).
+GIGAFLOP = {"b32": 8.8, "clip": 381.9, "siglip": 670.4, "clip-h": 334.6}
 
 
 def bench(build: Path, name: str, small: bool, only: str = ".") -> dict:
@@ -149,21 +151,75 @@ def files(results: Results, build: Path, small: bool) -> None:
     results.add("read float16 vectors (75 MB)", times["read_halves_ours"], "HDF5's converter", times["read_halves_hdf5"], 10)
 
 
-def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, threads: int, repeats: int,
-             work: Path) -> None:
-    folder = work / name
+def peak_memory(words: list) -> float:
+    """Bytes of resident memory at the most."""
+    process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"{words[0]}: status {status}")
+    return usage.ru_maxrss * 1024
+
+
+def make_photos(folder: Path, count: int, side: int) -> None:
+    """JPEGs of `side` pixels, no two alike, from the demo's photos."""
+    from PIL import Image
+
+    folder.mkdir(parents=True)
+    originals = sorted((ROOT / "demo/originals").glob("*/*.jpg"))
+    for i in range(count):
+        image = Image.open(originals[i % len(originals)]).convert("RGB")
+        shift = i // len(originals)
+        image.crop((shift, 0, image.width, image.height)).resize((side, side), Image.BICUBIC).save(
+            folder / f"{i:04}.jpg", quality=90)
+
+
+def end_to_end(results: Results, build: Path, name: str, tail: list, forward: float, work: Path, bundle: Path) -> None:
+    """Seconds a photo of `probe embed`, start-up subtracted by running it on few and on many, against the tower alone."""
+    batch, threads, _, dtype = tail
+    few, many = (batch, 3 * batch) if name != "b32" else (8 * batch, 40 * batch)
+    for side, target in ((500, 0.75), (1024, 0.6)) if name == "b32" else ((1024, 0.95),):
+        times = {}
+        for count in (few, many):
+            photos = work / f"photos-{name}-{side}-{count}"
+            if not photos.exists():
+                make_photos(photos, count, side)
+
+            def embed(photos=photos):
+                with tempfile.TemporaryDirectory(dir=work) as home:  # no cache of the run before
+                    return [wall([build / "bin/probe", "embed", photos, "-o", Path(home) / "x.h5", "--encoder", bundle,
+                                  "--batch-size", batch, "--threads", threads, "--dtype", dtype, "--no-text", "-q"],
+                                 dict(os.environ, HOME=home))]
+            times[count] = embed
+        seconds = take_turns(times)
+        each = (seconds[many] - seconds[few]) / (many - few)
+        results.add(f"{name} {dtype}: photo of {side} pixels to vector", each, "the tower alone", forward / batch, target)
+
+
+def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, threads: int, repeats: int, models: Path,
+             work: Path, peak: float) -> None:
+    folder = models / name
     if not (folder / "model.onnx").exists():
         subprocess.run([sys.executable, ROOT / "benches/make_models.py", name, folder], check=True)
     tail = [batch, threads, repeats, dtype]
-    peers = ["torchscript", "compile", "openvino"] + (["onnxruntime"] if dtype == "float32" else [])
-    runners = {"ours": lines_of([build / "benches/encoder_bench", folder / "bundle", *tail])}
+    peers = ["torchscript", "compile", "aoti", "openvino"] + (["onnxruntime"] if dtype == "float32" else [])
+    program, bundle = build / "benches/encoder_bench", folder / "bundle"
+    runners = {"ours": lines_of([program, bundle, *tail]), "ours, plain": lines_of([program, bundle, *tail, "plain"])}
     for peer in peers:
         runners[peer] = lines_of([sys.executable, ROOT / "benches/peer.py", peer, folder, *tail])
     times = take_turns(runners)
     targets = {"openvino": 1.0, "torchscript": 1.3 if dtype == "bfloat16" else None}
-    for peer in peers:
-        results.add(f"{name} {dtype}, batch {batch}, {threads} threads", times["ours"], peer, times[peer],
-                    targets.get(peer))
+    work_name = f"{name} {dtype}, batch {batch}, {threads} threads"
+    for peer in ["ours, plain"] + peers:
+        results.add(work_name, times["ours"], peer, times[peer], targets.get(peer))
+    operations = GIGAFLOP.get(name, 0) * batch
+    if dtype == "float32" and operations:
+        results.add(work_name, times["ours"], "its multiplications and additions at the peak", operations / peak, None)
+    stored = (bundle / "image.pt").stat().st_size
+    empty = peak_memory([program, ROOT / "tests/data/bundles/clip", 1, threads, 1])
+    used = peak_memory([program, bundle, batch, threads, 1, dtype]) - empty
+    results.add(f"{name} {dtype}: peak memory without LibTorch's, MB", used / 1e6, "1.4 times the weights", 1.4 * stored / 1e6,
+                1.0, unit="MB")
+    end_to_end(results, build, name, tail, times["ours"], work, bundle)
 
 
 def main() -> None:
@@ -194,7 +250,7 @@ def main() -> None:
                 for dtype in dtypes:
                     large = name != "b32"
                     encoders(results, options.build, name, 4 if large else 8, dtype, threads, 1 if large else 5,
-                             options.models or work)
+                             options.models or work, work, before)
     after = bench(options.build, "peak_bench", options.small)["peak_fma"]["GFLOP/s"]
     void = []
     if busy > 0.5:

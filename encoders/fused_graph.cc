@@ -147,8 +147,11 @@ class Fusion {
     graph_.insertNode(packed);
     take_over(kFusedLinear, {linear.input(0), packed->output(), linear.input(2), residual}, last,
               last->output());
+    Node* const weight = linear.input(1)->node();
     if (add != nullptr) add->destroy();
     linear.destroy();
+    // At once, or all weights would be in memory twice.
+    if (!weight->hasUses()) weight->destroy();
   }
 
   Graph& graph_;

@@ -33,6 +33,7 @@ struct EncoderArguments {
   std::string pool = "patches";  // "patches" (no CLS) or "all"
   int threads = 0;
   int batch_size = 8;
+  bool fast_decode = false;
   // Empty or 0: not given.
   std::string tiles, grid_pinpoints, pixel_shuffle;
   int min_tiles = 0, max_tiles = 0;

@@ -75,7 +75,11 @@ FeatureSource::FeatureSource(EncoderSpec spec, const EncoderArguments& arguments
       layer_(find_layer(spec_, options_.layer)),
       tiling_{tile_options(arguments)},
       place_(std::move(place)),
+      fast_decode_(arguments.fast_decode),
       quiet_(quiet) {
+  if (fast_decode_ && tiling_.options.scheme != TileScheme::whole) {
+    throw Error(ErrorKind::usage, "--fast-decode: expected no --tiles, which need the whole picture");
+  }
   options_.layer = layer_.name;
   resolve_dtype(spec_, options_, quiet_);
   options_.keep_tokens = keep_tokens;
@@ -102,6 +106,7 @@ std::string FeatureSource::identity() const {
   if (tiling_.options.scheme != TileScheme::whole) {
     fields["tiles"] = tiles_json(tiling_.options, spec_.image.size);
   }
+  if (fast_decode_) fields["fast_decode"] = true;
   if (!place_.shard.empty()) fields["shard"] = place_.shard;
   return fields.dump();
 }
@@ -203,7 +208,8 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
       const std::lock_guard lock(work.log_mutex);
       return features.contains(key);
     };
-    ImageLoader loader(items, spec_.image, tiling_, options_.batch_size, known);
+    ImageLoader loader(items, spec_.image, tiling_, options_.batch_size, fast_decode_ ? spec_.image.size : 0,
+                       known);
     Progress progress("embedding with " + spec_.name, std::ssize(items), quiet_);
     while (const auto batch = loader.next()) {
       encode_batch(*batch, work);
@@ -302,6 +308,11 @@ Provenance FeatureSource::provenance() const {
   provenance.architecture = spec_.architecture;
   provenance.bundle_sha256 = spec_.bundle_sha256;
   provenance.preprocessing = preprocessing_json(spec_.image);
+  if (fast_decode_) {
+    auto fields = nlohmann::ordered_json::parse(provenance.preprocessing);
+    fields["decode"] = "JPEG by DCT scaling, to no less than twice the tower's size";
+    provenance.preprocessing = fields.dump();
+  }
   provenance.layer = layer_.name;
   provenance.pooling = pooling_name(options_.include_prefix, tiling_.options);
   provenance.tiles = tiles_json(tiling_.options, spec_.image.size);

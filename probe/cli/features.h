@@ -75,6 +75,7 @@ class FeatureSource {
   LayerSpec layer_;
   Tiling tiling_;
   LogPlace place_;
+  bool fast_decode_;
   bool quiet_;
   std::unique_ptr<Encoder> image_tower_, text_tower_;  // each loaded when first needed
   std::unique_ptr<FeatureLog> log_;

@@ -26,6 +26,7 @@ struct ImageLoader::State {
   const ImageSpec& spec;
   const Tiling& tiling;
   std::size_t batch_size;
+  int fast_side;
   std::function<bool(const std::string&)> known;
 
   std::mutex mutex;
@@ -36,11 +37,12 @@ struct ImageLoader::State {
   std::thread thread;
 
   State(const std::vector<Item>& all, const ImageSpec& image, const Tiling& tiles, int batch,
-        std::function<bool(const std::string&)> is_known)
+        int fast, std::function<bool(const std::string&)> is_known)
       : items(all),
         spec(image),
         tiling(tiles),
         batch_size(static_cast<std::size_t>(batch)),
+        fast_side(fast),
         known(std::move(is_known)) {}
 
   // Fills one item; the pixels of its views are appended to the batch if its vector is
@@ -60,7 +62,7 @@ struct ImageLoader::State {
         batch->done.push_back(std::move(loaded));
         return true;
       }
-      const RgbImage image = decode_image(bytes);
+      const RgbImage image = decode_image(bytes, fast_side);
       const TilePlan plan = plan_tiles(image.width, image.height, spec, tiling);
       for (std::size_t i = 0; i < plan.views.size(); ++i) {
         if (batch->views.size() == batch_size && !push_and_renew(batch)) return false;
@@ -117,9 +119,10 @@ struct ImageLoader::State {
 };
 
 ImageLoader::ImageLoader(const std::vector<Item>& items, const ImageSpec& spec,
-                         const Tiling& tiling, int batch_size,
+                         const Tiling& tiling, int batch_size, int fast_side,
                          std::function<bool(const std::string&)> known)
-    : state_(std::make_unique<State>(items, spec, tiling, batch_size, std::move(known))) {
+    : state_(std::make_unique<State>(items, spec, tiling, batch_size, fast_side,
+                                     std::move(known))) {
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 

@@ -39,9 +39,10 @@ class ImageLoader {
   // Starts at once. `known` says whether the vector of a content hash exists already
   // (called from the loader's thread). Items with equal content are encoded once.
   // A batch has at most `batch_size` pictures, however many tiles an image has.
+  // `fast_side`: as decode_image takes it.
   // The arguments must outlive the loader.
   ImageLoader(const std::vector<Item>& items, const ImageSpec& spec, const Tiling& tiling,
-              int batch_size, std::function<bool(const std::string&)> known);
+              int batch_size, int fast_side, std::function<bool(const std::string&)> known);
   ~ImageLoader();  // stops early if need be
 
   // The next batch, or nullptr at the end. Rethrows what the thread threw.

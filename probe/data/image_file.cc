@@ -1,5 +1,6 @@
 #include "probe/data/image_file.h"
 
+#include <algorithm>
 #include <array>
 
 #include "probe/codec/codec.h"
@@ -9,7 +10,20 @@
 
 namespace probe {
 
-RgbImage decode_image(std::string_view bytes) {
+namespace {
+
+int jpeg_divisor(const ImageHeader& header, int fast_side) {
+  const std::int64_t shorter = std::min(header.width, header.height);
+  int divisor = 1;
+  while (fast_side > 0 && divisor < 8 && shorter / (2 * divisor) >= 2 * std::int64_t{fast_side}) {
+    divisor *= 2;
+  }
+  return divisor;
+}
+
+}  // namespace
+
+RgbImage decode_image(std::string_view bytes, int fast_side) {
   if (bytes.empty()) throw Error(ErrorKind::input, "empty file");
   const ImageHeader header = read_image_header(bytes);
   if (header.format == ImageFormat::unknown) {
@@ -23,9 +37,11 @@ RgbImage decode_image(std::string_view bytes) {
                                       " pixels, got " + std::to_string(header.width) + " x " +
                                       std::to_string(header.height));
   }
-  RgbImage image =
-      header.format == ImageFormat::jpeg ? decode_jpeg(bytes) : decode_picture(bytes);
-  if (image.width != header.width || image.height != header.height) {
+  const bool jpeg = header.format == ImageFormat::jpeg;
+  const int divisor = jpeg ? jpeg_divisor(header, fast_side) : 1;
+  RgbImage image = jpeg ? decode_jpeg(bytes, divisor) : decode_picture(bytes);
+  const auto divided = [&](std::int64_t side) { return (side + divisor - 1) / divisor; };
+  if (image.width != divided(header.width) || image.height != divided(header.height)) {
     throw Error(ErrorKind::input, "damaged image: its header says " +
                                       std::to_string(header.width) + " x " +
                                       std::to_string(header.height) + ", its data " +

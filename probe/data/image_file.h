@@ -35,7 +35,9 @@ ImageHeader read_image_header(std::string_view bytes);
 
 // Decodes. Throws Error(input) whose message is the reason alone (no path): callers
 // know the name of the item. Memory is not allocated before the size was checked.
-RgbImage decode_image(std::string_view bytes);
+// `fast_side` above 0: a JPEG comes at a half, a quarter or an eighth of its size, the smallest whose
+// shorter side is still at least twice `fast_side` (--fast-decode).
+RgbImage decode_image(std::string_view bytes, int fast_side = 0);
 
 // Reads a regular file and decodes it. Throws Error(io) or Error(input) with the path.
 RgbImage read_image(const std::filesystem::path& path);

@@ -103,7 +103,7 @@ struct JpegDecoder {
   ~JpegDecoder() { jpeg_destroy_decompress(&info); }
 
   // False if libjpeg jumped out; errors.message then holds the reason.
-  bool run(std::string_view bytes) {
+  bool run(std::string_view bytes, int divisor) {
     info.err = jpeg_std_error(&errors.manager);
     errors.manager.error_exit = on_error;
     errors.manager.emit_message = on_message;
@@ -121,6 +121,8 @@ struct JpegDecoder {
     const bool cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
     info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
     info.dct_method = JDCT_ISLOW;
+    info.scale_num = 1;
+    info.scale_denom = static_cast<unsigned>(divisor);
     jpeg_start_decompress(&info);
     if (errors.data_ended && lacks_scans(info)) stop_at_end(&errors);
     image.width = static_cast<int>(info.output_width);
@@ -140,9 +142,9 @@ struct JpegDecoder {
 
 }  // namespace
 
-RgbImage decode_jpeg(std::string_view bytes) {
+RgbImage decode_jpeg(std::string_view bytes, int divisor) {
   JpegDecoder decoder;
-  if (!decoder.run(bytes)) {
+  if (!decoder.run(bytes, divisor)) {
     std::string reason = std::string("damaged JPEG: ") + decoder.errors.message;
     if (decoder.info.output_height > 0) {
       reason += " after row " + std::to_string(decoder.info.output_scanline) + " of " +

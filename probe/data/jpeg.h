@@ -9,6 +9,8 @@
 namespace probe {
 
 // Throws Error(input) with libjpeg's reason, or how many rows of how many were there.
-RgbImage decode_jpeg(std::string_view bytes);
+// `divisor` 2, 4 or 8: sides of a half, a quarter, an eighth (rounded up), from fewer coefficients of each
+// block (DCT scaling).
+RgbImage decode_jpeg(std::string_view bytes, int divisor);
 
 }  // namespace probe

@@ -87,6 +87,27 @@ TEST(ImageFile, AlphaIsDroppedNotComposited) {
   EXPECT_EQ(pixel(read_image(kImages / "grey_alpha.png"), 1, 1), (Rgb{77, 77, 77}));
 }
 
+// The smallest of a half, a quarter and an eighth whose shorter side is at least twice the tower's.
+TEST(ImageFile, FastDecodingKeepsTwiceTheSide) {
+  const test::TempDir folder;
+  RgbImage image;
+  image.width = 133;
+  image.height = 80;
+  image.pixels.assign(std::size_t{3} * 133 * 80, 90);
+  for (const char* name : {"x.jpg", "x.png"}) write_image(image, folder.path() / name);
+  const std::string jpeg = test::slurp(folder.path() / "x.jpg");
+  const auto width = [&](int side) { return decode_image(jpeg, side).width; };
+  EXPECT_EQ(width(0), 133);
+  EXPECT_EQ(width(21), 133);  // 40 < 42
+  EXPECT_EQ(width(20), 67);   // rounded up
+  EXPECT_EQ(width(10), 34);
+  EXPECT_EQ(width(5), 17);
+  EXPECT_EQ(width(1), 17);    // an eighth at the least
+  EXPECT_EQ(decode_image(jpeg, 20).height, 40);
+  EXPECT_EQ(decode_image(jpeg, 20).pixels, std::vector<std::uint8_t>(3 * 67 * 40, 90));
+  EXPECT_EQ(decode_image(test::slurp(folder.path() / "x.png"), 20).width, 133);
+}
+
 TEST(ImageFile, PngRoundTrip) {
   const test::TempDir folder;
   const RgbImage image = read_image(kImages / "whole.jpg");

@@ -3,10 +3,14 @@
 import csv
 import hashlib
 import json
+import pathlib
+import subprocess
 
 import h5py
 import numpy as np
+import pytest
 from conftest import ROOT, run_probe
+from PIL import Image
 
 
 def cosine(a, b):
@@ -33,6 +37,43 @@ def test_h5py_reads_the_embedding_file(embedded):
         assert tokens.shape == (8, 49, 1280)
         # The mean is the mean of the tokens that stand beside it.
         np.testing.assert_allclose(tokens.mean(1), file["image/mean_tokens"][:], rtol=1e-5, atol=1e-6)
+
+
+def test_fast_decode_is_pillows_draft_and_says_so(embedded, tmp_path):
+    """Pillow's draft mode asks libjpeg for the same reduced sizes. 1400 pixels come at 700, 350 would be under twice
+    the tower's 224; 400 stay as they are."""
+    _, folder = embedded
+    photos = sorted((folder / "photos").glob("*/*.jpg"))[:4]
+    for name in ("large", "draft"):
+        (tmp_path / name).mkdir()
+    for photo in photos:
+        with Image.open(photo) as image:
+            for side in (1400, 400):
+                target = tmp_path / "large" / f"{photo.stem}-{side}.jpg"
+                image.convert("RGB").resize((side, side), Image.BICUBIC).save(target, quality=92)
+                with Image.open(target) as again:
+                    if side == 1400:
+                        again.draft("RGB", (700, 700))
+                    again.convert("RGB").save(tmp_path / "draft" / f"{target.stem}.png")
+    files = {}
+    for name, data, more in (("exact", "large", []), ("fast", "large", ["--fast-decode"]), ("draft", "draft", [])):
+        files[name] = tmp_path / f"{name}.h5"
+        run_probe("embed", tmp_path / data, "-o", files[name], "--no-text", "-q", *more, home=folder)
+    sets = {}
+    for name, path in files.items():
+        with h5py.File(path) as file:
+            assert (name == "fast") == ("decode" in json.loads(file.attrs["preprocessing"]))
+            order = np.argsort([pathlib.Path(name).stem for name in file["items/id"].asstr()[:]])
+            sets[name] = {part: file[f"image/{part}"][:][order] for part in ("embedding", "mean_tokens")}
+    for part in ("embedding", "mean_tokens"):
+        np.testing.assert_array_equal(sets["fast"][part], sets["draft"][part])
+        assert cosine(sets["fast"][part], sets["exact"][part]).min() > 0.99
+        same = [np.array_equal(a, b) for a, b in zip(sets["fast"][part], sets["exact"][part], strict=True)]
+        assert same == [False, True] * 4  # "-1400", "-400"
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        run_probe("merge", files["fast"], files["exact"], "-o", tmp_path / "y.h5", home=folder)
+    assert "exact.h5: was made in another way than" in error.value.stderr
+    assert "preprocessing" in error.value.stderr
 
 
 def test_float16_is_float16_for_h5py(embedded, tmp_path):
