@@ -86,6 +86,7 @@ for target in "${targets[@]}"; do
   # Only what reaches code that nothing in the corpus reaches, the shortest first.
   # shellcheck disable=SC2046
   build/fuzz/tests/"fuzz_$target" $(options "$target") -use_counters=0 -merge=1 \
+    -artifact_prefix="build/fuzz/findings/$target-merge-" \
     "tests/fuzz/corpus/$target" "build/fuzz/found/$target" >"build/fuzz/$target-merge.log" 2>&1 ||
     { say "$target: the merge failed, see build/fuzz/$target-merge.log"; failed=1; }
 done
