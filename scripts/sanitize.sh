@@ -32,4 +32,6 @@ esac
 scripts/setup.sh --tests --no-build
 cmake --preset $preset >/dev/null
 cmake --build build/$preset -j "${PROBE_JOBS:-$(nproc)}" --target "${targets[@]}" >&2
+# The sanitizers stand between dlopen and its caller, whose own search path is then not looked at.
+export LD_LIBRARY_PATH=$PWD/build/$preset/lib/probe
 ctest --test-dir build/$preset "${select[@]}" --output-on-failure "$@"

@@ -35,7 +35,7 @@ forbid probe/cli probe encoders index analysis
 
 # confine PATTERN FOLDERS: headers of a library may be named only under FOLDERS, in .cc
 # files and in the private headers listed here.
-private='^(encoders/torchscript_[a-z_]+\.h|probe/store/hdf5_[a-z_]+\.h|probe/imaging/picture_mat\.h)$'
+private='^(encoders/(torchscript|fused)_[a-z_]+\.h|probe/store/hdf5_[a-z_]+\.h|probe/imaging/picture_mat\.h)$'
 confine() {
   local pattern=$1 folders=$2 file
   while read -r file; do
