@@ -196,12 +196,12 @@ def end_to_end(results: Results, build: Path, name: str, tail: list, forward: fl
 
 
 def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, threads: int, repeats: int, models: Path,
-             work: Path, peak: float) -> None:
+             work: Path, peak: float, wanted: list) -> None:
     folder = models / name
     if not (folder / "model.onnx").exists():
         subprocess.run([sys.executable, ROOT / "benches/make_models.py", name, folder], check=True)
     tail = [batch, threads, repeats, dtype]
-    peers = ["torchscript", "compile", "aoti", "openvino"] + (["onnxruntime"] if dtype == "float32" else [])
+    peers = [peer for peer in wanted if peer != "onnxruntime" or dtype == "float32"]
     program, bundle = build / "benches/encoder_bench", folder / "bundle"
     runners = {"ours": lines_of([program, bundle, *tail]), "ours, plain": lines_of([program, bundle, *tail, "plain"])}
     for peer in peers:
@@ -227,6 +227,8 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--small", action="store_true", help="seconds rather than minutes: does it run at all?")
     parser.add_argument("--encoders", nargs="*", default=["b32"], help="b32 clip siglip clip-h")
+    parser.add_argument("--peers", nargs="*", default=["torchscript", "compile", "aoti", "openvino", "onnxruntime"])
+    parser.add_argument("--only-encoders", action="store_true", help="leave out all that needs no tower")
     parser.add_argument("--dtypes", nargs="*", default=None)
     parser.add_argument("--models", type=Path, help="folder where the random weights are kept")
     parser.add_argument("--update", type=Path, help="write the page with the table there")
@@ -240,17 +242,19 @@ def main() -> None:
     results = Results()
     with tempfile.TemporaryDirectory(prefix="probe-bench-") as temporary:
         work = Path(temporary)
-        start_up(results, options.build / "bin/probe", work)
-        photos(results, options.build, options.small)
-        search(results, options.build, options.small, bandwidth)
+        if not options.only_encoders:
+            start_up(results, options.build / "bin/probe", work)
+            photos(results, options.build, options.small)
+            search(results, options.build, options.small, bandwidth)
+            if not options.small:
+                files(results, options.build, options.small)
         if not options.small:
-            files(results, options.build, options.small)
             dtypes = options.dtypes or ["float32"] + (["bfloat16"] if "avx512_bf16" in flags or "amx_bf16" in flags else [])
             for name in options.encoders:
                 for dtype in dtypes:
                     large = name != "b32"
                     encoders(results, options.build, name, 4 if large else 8, dtype, threads, 1 if large else 5,
-                             options.models or work, work, before)
+                             options.models or work, work, before, options.peers)
     after = bench(options.build, "peak_bench", options.small)["peak_fma"]["GFLOP/s"]
     void = []
     if busy > 0.5:

@@ -10,6 +10,8 @@ namespace probe {
 namespace {
 
 RgbImage decode(std::string_view bytes) {
+  // Colours are converted in a moment, and threads for it would stay until the end.
+  cv::setNumThreads(1);
   const cv::Mat raw(1, static_cast<int>(bytes.size()), CV_8UC1,
                     const_cast<char*>(bytes.data()));
   cv::Mat bgr;

@@ -49,7 +49,8 @@ class Bundle : public testing::Test {
 TEST_F(Bundle, TheSelfTestPasses) {
   const test::ProgramResult result = test::run_probe({"verify", bundle_, "--json"}, home_.path());
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  for (const json& row : json::parse(result.out).at("tables").at(0).at("rows")) {
+  const json report = json::parse(result.out);
+  for (const json& row : report.at("tables").at(0).at("rows")) {
     EXPECT_EQ(row.at("result"), "ok") << row;
   }
 }
