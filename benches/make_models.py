@@ -63,7 +63,7 @@ def main() -> None:
     write_bundle(plan, folder / "bundle", name=name, licence="random weights", source="benches/make_models.py",
                  say=lambda line: print(line, file=sys.stderr))
     torch.onnx.export(ImageTower(checkpoint), (torch.zeros(2, 3, size, size),), str(folder / "model.onnx"),
-                      input_names=["pixels"], output_names=["embedding", "tokens"], dynamo=True,
+                      input_names=["pixels"], output_names=["image_embedding", "image_tokens"], dynamo=True,
                       dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},))
 
 

@@ -63,7 +63,7 @@ def onnxruntime_runner():
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(["embedding", "tokens"], {"pixels": pixels})[0]
+    return lambda: session.run(["image_embedding", "image_tokens"], {"pixels": pixels})[0]
 
 
 def openvino_runner():

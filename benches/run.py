@@ -176,7 +176,7 @@ def make_photos(folder: Path, count: int, side: int) -> None:
 def end_to_end(results: Results, build: Path, name: str, tail: list, forward: float, work: Path, bundle: Path) -> None:
     """Seconds a photo of `probe embed`, start-up subtracted by running it on few and on many, against the tower alone."""
     batch, threads, _, dtype = tail
-    few, many = (batch, 3 * batch) if name != "b32" else (8 * batch, 40 * batch)
+    few, many = (batch, 3 * batch) if name != "b32" else (4 * batch, 20 * batch)
     for side, target in ((500, 0.75), (1024, 0.6)) if name == "b32" else ((1024, 0.95),):
         times = {}
         for count in (few, many):
