@@ -3,8 +3,8 @@
     .venv/bin/python benches/gallery.py [--rows 1000000] [--queries 1000] [--index exact ivf ivfpq hnsw]
 
 The vectors lie around the centres of made-up categories, in 32 directions and a little in all: recall is that of such
-data, not of any encoder's embeddings. hnsw takes about 2 ms of CPU time a row to build and is left out unless it is named. The first run of a file
-reads it from disk.
+data, not of any encoder's embeddings. hnsw takes about 2 ms of CPU time a row to build and is left out unless it is
+named. The first run of a file reads it from disk.
 """
 
 import argparse
@@ -20,10 +20,10 @@ import h5py
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
+from probe_embeddings.file import ATTRIBUTES, COLUMNS  # noqa: E402
+
 CATEGORIES = 1000
-COLUMNS = ("id", "path", "category", "condition", "original_id", "attribute", "content_sha256")
-ATTRIBUTES = ("encoder", "architecture", "bundle_sha256", "preprocessing", "layer", "pooling", "compute_dtype",
-              "runtime", "command_line")
 
 
 def write_vectors(path: Path, items: int, queries: int, width: int = 1152) -> None:

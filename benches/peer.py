@@ -34,19 +34,17 @@ def torch_runner():
         import make_models
 
         model = make_models.ImageTower(folder / "checkpoint").to(kind)
+        if runtime in ("aoti", "compile"):
+            import torch._inductor.config
+
+            torch._inductor.config.freezing = True
         if runtime == "aoti":
             package = folder / f"model_{dtype}_{batch}.pt2"
             if not package.exists():
-                import torch._inductor.config
-
-                torch._inductor.config.freezing = True
                 program = torch.export.export(model, (torch.from_numpy(pixels).to(kind),))
                 torch._inductor.aoti_compile_and_package(program, package_path=str(package))
             model = torch._inductor.aoti_load_package(str(package))
         if runtime == "compile":
-            import torch._inductor.config
-
-            torch._inductor.config.freezing = True
             model = torch.compile(model)
     tensor = torch.from_numpy(pixels).to(kind)
 

@@ -66,7 +66,7 @@ class Fusion {
     }
     if (linears.empty()) return 0;
     if (can_use_tower_kernels()) {
-      for (const Node* linear : linears) fuse_activation(*linear);
+      for (Node* linear : linears) fuse_activation(*linear);
       for (Node* attention : attentions) fuse_attention(*attention);
     }
     for (Node* linear : linears) fuse_linear(*linear);
@@ -85,10 +85,9 @@ class Fusion {
   }
 
   // y sigmoid(1.702 y) as our exporter writes it, or gelu(y, "tanh"), where nothing else needs y.
-  void fuse_activation(const Node& linear) {
-    Value* const y = const_cast<Node&>(linear).output();
-    const auto constant = torch::jit::toIValue(linear.input(1));
-    if (constant->toTensor().scalar_type() != at::kFloat) return;
+  void fuse_activation(Node& linear) {
+    Value* const y = linear.output();
+    if (weight_of(&linear)->scalar_type() != at::kFloat) return;
     if (Node* const gelu = only_user(y); gelu != nullptr && is(gelu, "aten::gelu")) {
       const auto form = torch::jit::toIValue(gelu->input(1));
       if (form && form->isString() && form->toStringRef() == "tanh") {

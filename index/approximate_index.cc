@@ -26,8 +26,6 @@ constexpr int kLinks = 32;                  // of each node of the graph
 constexpr int kValuesForEachCode = 8;
 constexpr int kBitsOfACode = 8;
 
-using Rows = std::function<RowMatrix(std::int64_t begin, std::int64_t count)>;
-
 // A file of our own for as long as the index lives.
 class ListsFile {
  public:
@@ -66,7 +64,7 @@ int codes_of(std::int64_t width) {
 }
 
 // `wanted` unit rows in slices spread evenly over the gallery; all of it if it is not larger.
-RowMatrix sample(std::int64_t size, std::int64_t block, std::int64_t wanted, const Rows& rows) {
+RowMatrix sample(std::int64_t size, std::int64_t block, std::int64_t wanted, const GalleryRows& rows) {
   wanted = std::min(wanted, size);
   const std::int64_t slice = std::min({kRowsOfASlice, block, wanted});
   const std::int64_t slices = (wanted + slice - 1) / slice;
@@ -98,7 +96,7 @@ struct ApproximateIndex::State {
 
   faiss::IndexIVF* inverted() const { return dynamic_cast<faiss::IndexIVF*>(index.get()); }
 
-  void make_lists(std::int64_t block, const Rows& rows) {
+  void make_lists(std::int64_t block, const GalleryRows& rows) {
     const auto lists = static_cast<std::int64_t>(2 * std::sqrt(static_cast<double>(size)));
     const RowMatrix points = sample(size, block, lists * kRowsForEachList, rows);
     trained_on = points.rows();
@@ -118,7 +116,7 @@ struct ApproximateIndex::State {
 
   // Calls `use(first row, unit rows)` for the gallery, block by block.
   template <typename Use>
-  void for_each_block(std::int64_t block, const Rows& rows, const Use& use) const {
+  void for_each_block(std::int64_t block, const GalleryRows& rows, const Use& use) const {
     for (std::int64_t begin = 0; begin < size; begin += block) {
       RowMatrix some = rows(begin, std::min(block, size - begin));
       normalize_rows(some);
@@ -128,7 +126,7 @@ struct ApproximateIndex::State {
 
   // Lists of their final lengths, laid out end to end before they are filled: FAISS's own way of
   // growing them leaves gaps and prints to stdout.
-  void fill_lists_on_disk(std::int64_t block, const Rows& rows) {
+  void fill_lists_on_disk(std::int64_t block, const GalleryRows& rows) {
     faiss::IndexIVF& lists = *inverted();
     std::vector<std::int32_t> list_of(size);
     std::vector<std::size_t> lengths(lists.nlist);
@@ -164,7 +162,7 @@ struct ApproximateIndex::State {
     lists.ntotal = size;
   }
 
-  void build(std::int64_t block, const Rows& rows) {
+  void build(std::int64_t block, const GalleryRows& rows) {
     if (options.kind != IndexKind::hnsw) make_lists(block, rows);
     if (options.kind != IndexKind::hnsw && !options.folder.empty()) {
       return fill_lists_on_disk(block, rows);
@@ -181,7 +179,7 @@ struct ApproximateIndex::State {
   }
 };
 
-ApproximateIndex::ApproximateIndex(std::int64_t size, std::int64_t block, const Rows& rows,
+ApproximateIndex::ApproximateIndex(std::int64_t size, std::int64_t block, const GalleryRows& rows,
                                    const ApproximateOptions& options)
     : state_(std::make_unique<State>()) {
   if (size < kFewestRowsToApproximate) {
@@ -223,8 +221,7 @@ std::vector<Neighbors> ApproximateIndex::search(const RowMatrix& queries, int k,
       if (rows[i] < 0 || skipped) continue;
       result[q].push_back({rows[i], std::clamp(scores[i], -1.0f, 1.0f)});
     }
-    std::sort(result[q].begin(), result[q].end(), better);
-    if (std::ssize(result[q]) > k) result[q].resize(k);
+    keep_best(result[q], k);
   }
   return result;
 }

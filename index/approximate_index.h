@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,13 +30,12 @@ inline constexpr std::int64_t kFewestRowsToApproximate = 10'000;
 
 class ApproximateIndex {
  public:
-  // `rows(begin, count)`: any part of the gallery [size, d], at most `block` rows at a time.
+  // `rows`: of the gallery [size, d], any part, at most `block` at a time.
   // Builds 2 sqrt(size) lists from 50 rows each, spread over the gallery. Lists do not depend on the
   // number of threads, a graph may.
   // Throws Error(input) for fewer rows than kFewestRowsToApproximate, and as FlatIndex does;
   // Error(io) if the file of the lists cannot be written.
-  ApproximateIndex(std::int64_t size, std::int64_t block,
-                   const std::function<RowMatrix(std::int64_t begin, std::int64_t count)>& rows,
+  ApproximateIndex(std::int64_t size, std::int64_t block, const GalleryRows& rows,
                    const ApproximateOptions& options);
   ~ApproximateIndex();
 

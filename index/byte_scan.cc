@@ -220,8 +220,7 @@ std::optional<std::vector<Neighbors>> scan_codes(const GalleryCodes& codes,
   }
   if (stop) return std::nullopt;
   for (Neighbors& neighbors : result) {
-    std::sort(neighbors.begin(), neighbors.end(), better);
-    if (std::ssize(neighbors) > k) neighbors.resize(k);
+    keep_best(neighbors, k);
   }
   return result;
 }

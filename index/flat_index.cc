@@ -129,10 +129,9 @@ std::vector<Neighbors> FlatIndex::search(const RowMatrix& queries, int k,
   return result;
 }
 
-std::vector<Neighbors> search_in_blocks(
-    std::int64_t size, std::int64_t block,
-    const std::function<RowMatrix(std::int64_t begin, std::int64_t count)>& rows,
-    const RowMatrix& queries, int k, const std::vector<Excluded>& excluded) {
+std::vector<Neighbors> search_in_blocks(std::int64_t size, std::int64_t block,
+                                        const GalleryRows& rows, const RowMatrix& queries, int k,
+                                        const std::vector<Excluded>& excluded) {
   std::vector<Neighbors> best(queries.rows());
   for (std::int64_t begin = 0; begin < size; begin += block) {
     const std::int64_t count = std::min(block, size - begin);
@@ -147,8 +146,7 @@ std::vector<Neighbors> search_in_blocks(
       for (const Neighbor& neighbor : found[q]) {
         best[q].push_back({neighbor.row + begin, neighbor.score});
       }
-      std::sort(best[q].begin(), best[q].end(), better);
-      if (std::ssize(best[q]) > k) best[q].resize(k);
+      keep_best(best[q], k);
     }
   }
   return best;

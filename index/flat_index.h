@@ -50,12 +50,14 @@ class FlatIndex {
   std::unique_ptr<State> state_;
 };
 
-// The same for a gallery that does not fit in memory: `rows(begin, count)` gives rows
-// [begin, begin + count) of `size`, at most `block` at a time, once each.
-std::vector<Neighbors> search_in_blocks(
-    std::int64_t size, std::int64_t block,
-    const std::function<RowMatrix(std::int64_t begin, std::int64_t count)>& rows,
-    const RowMatrix& queries, int k, const std::vector<Excluded>& excluded);
+// Rows [begin, begin + count) of a gallery that is not held in memory.
+using GalleryRows = std::function<RowMatrix(std::int64_t begin, std::int64_t count)>;
+
+// The same for a gallery that does not fit in memory: all `size` rows of it are asked for, at
+// most `block` at a time, once each.
+std::vector<Neighbors> search_in_blocks(std::int64_t size, std::int64_t block,
+                                        const GalleryRows& rows, const RowMatrix& queries, int k,
+                                        const std::vector<Excluded>& excluded);
 
 // Version of the FAISS library, e.g. "1.7.3".
 std::string faiss_version();

@@ -357,7 +357,9 @@ JoinResult join_embedding_files(std::vector<FileSummary> files, const fs::path& 
     if (options.virtual_rows && nested) {
       fail(file.path.string(), "is virtual itself; join it without --virtual");
     }
-    try_embedding_file(file.path, {true, true, true, true, options.allow_outside});
+    // Its texts are tried where they are read, and vectors are read only to be copied.
+    const bool copied = !options.virtual_rows;
+    try_embedding_file(file.path, {copied, copied, copied, false, options.allow_outside});
   }
   return Join(std::move(files), path, options).run();
 }
