@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "encoders/fused_operators.h"
-#include "encoders/tower_kernels.h"
 
 namespace probe {
 namespace {
@@ -65,7 +64,8 @@ class Fusion {
       if (is(node, "aten::scaled_dot_product_attention")) attentions.push_back(node);
     }
     if (linears.empty()) return 0;
-    if (can_use_tower_kernels()) {
+    // Towers are of one type.
+    if (has_kernels(weight_of(linears.front())->scalar_type())) {
       for (Node* linear : linears) fuse_activation(*linear);
       for (Node* attention : attentions) fuse_attention(*attention);
     }
@@ -87,7 +87,6 @@ class Fusion {
   // y sigmoid(1.702 y) as our exporter writes it, or gelu(y, "tanh"), where nothing else needs y.
   void fuse_activation(Node& linear) {
     Value* const y = linear.output();
-    if (weight_of(&linear)->scalar_type() != at::kFloat) return;
     if (Node* const gelu = only_user(y); gelu != nullptr && is(gelu, "aten::gelu")) {
       const auto form = torch::jit::toIValue(gelu->input(1));
       if (form && form->isString() && form->toStringRef() == "tanh") {
@@ -140,12 +139,14 @@ class Fusion {
     Node* const last = add == nullptr ? &linear : add;
     const torch::jit::WithInsertPoint here(last);
     if (residual == nullptr) residual = graph_.insertConstant(c10::IValue());
-    // Tensors in oneDNN's layout have no storage, which common constants must have.
-    Node* const packed = graph_.create(torch::jit::prim::ConstantMKLDNNTensor);
-    packed->t_(torch::jit::attr::value, pack_weight(*weight_of(&linear), rows_));
-    graph_.insertNode(packed);
-    take_over(kFusedLinear, {linear.input(0), packed->output(), linear.input(2), residual}, last,
-              last->output());
+    Value* used = linear.input(1);
+    if (const at::Tensor plain = *weight_of(&linear); packing_wins(plain.scalar_type())) {
+      // Tensors in oneDNN's layout have no storage, which common constants must have.
+      Node* const packed = graph_.create(torch::jit::prim::ConstantMKLDNNTensor);
+      packed->t_(torch::jit::attr::value, pack_weight(plain, rows_));
+      used = graph_.insertNode(packed)->output();
+    }
+    take_over(kFusedLinear, {linear.input(0), used, linear.input(2), residual}, last, last->output());
     Node* const weight = linear.input(1)->node();
     if (add != nullptr) add->destroy();
     linear.destroy();

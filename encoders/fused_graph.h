@@ -6,7 +6,7 @@
 namespace probe {
 
 // Rewrites the graph of a frozen module for this CPU, in place:
-//   linear, and an addition after it           one product of oneDNN with a packed weight
+//   linear, and an addition after it           one product, by oneDNN with a packed weight or by MKL
 //   x sigmoid(1.702 x), GELU's tanh form        in place, in one pass
 //   attention without a mask                    one pass, scores in the cache
 // `rows`: of the products' inputs, as a rule pictures times tokens; other counts give the same

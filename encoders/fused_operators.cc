@@ -5,6 +5,7 @@
 #include <torch/library.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "encoders/tower_kernels.h"
 
@@ -20,71 +21,127 @@ c10::TypedOperatorHandle<Function> find_operator(const char* name, const char* o
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).template typed<Function>();
 }
 
-Tensor linear(const Tensor& x, const Tensor& packed, const std::optional<Tensor>& bias,
+Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias,
               const std::optional<Tensor>& residual) {
   auto sizes = x.sizes().vec();
-  sizes.back() = packed.size(0);
+  sizes.back() = weight.size(0);
   if (residual && residual->sizes() != at::IntArrayRef(sizes)) {  // it is spread over more
-    return at::add(linear(x, packed, bias, std::nullopt), *residual);
+    return at::add(linear(x, weight, bias, std::nullopt), *residual);
+  }
+  if (!weight.is_mkldnn()) {
+    if (!residual) return at::linear(x, weight, bias);
+    // The product is added to what is there: one pass over the result less than the other way round.
+    const Tensor start = bias ? at::add(*residual, *bias) : residual->clone();
+    Tensor out = start.contiguous().reshape({-1, weight.size(0)});
+    return out.addmm_(x.reshape({-1, weight.size(1)}), weight.t()).view(sizes);
   }
   if (residual) {
     static const auto with_residual =
         find_operator<Tensor(const Tensor&, const Tensor&, const Tensor&,
                              const std::optional<Tensor>&, c10::string_view)>(
             "mkldnn::_linear_pointwise", "binary");
-    return with_residual.call(x.contiguous(), residual->contiguous(), packed, bias, "add");
+    return with_residual.call(x.contiguous(), residual->contiguous(), weight, bias, "add");
   }
   static const auto alone =
       find_operator<Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&,
                            c10::string_view, c10::List<std::optional<at::Scalar>>,
                            std::optional<c10::string_view>)>("mkldnn::_linear_pointwise", "");
-  return alone.call(x.contiguous(), packed, bias, "none",
+  return alone.call(x.contiguous(), weight, bias, "none",
                     c10::List<std::optional<at::Scalar>>(), "");
 }
 
-template <void (*kernel)(float*, std::int64_t)>
-Tensor& in_place(Tensor& x) {
-  float* const values = x.data_ptr<float>();
+// The best kernels of this CPU.
+const TowerKernels& kernels() {
+  static const TowerKernels best = [] {
+    const std::vector<TowerKernels> sets = tower_kernels();
+    return sets.empty() ? TowerKernels() : sets.front();
+  }();
+  return best;
+}
+
+template <typename T>
+const KernelsFor<T>& kernels_for() {
+  if constexpr (std::is_same_v<T, float>) return kernels().floats;
+  else return kernels().halves;
+}
+
+template <typename T>
+T* data_of(const Tensor& x) {
+  return static_cast<T*>(x.data_ptr());
+}
+
+template <typename T>
+void in_place(const Tensor& x, void (*kernel)(T*, std::int64_t)) {
+  T* const values = data_of<T>(x);
   constexpr std::int64_t kGrain = 1 << 14;
   at::parallel_for(0, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
     kernel(values + begin, end - begin);
   });
+}
+
+// Calls that were put where has_kernels says so.
+Tensor& quick_gelu(Tensor& x) {
+  if (x.scalar_type() == at::kFloat) in_place(x, kernels().floats.quick_gelu);
+  else in_place(x, kernels().halves.quick_gelu);
+  return x;
+}
+Tensor& tanh_gelu(Tensor& x) {
+  if (x.scalar_type() == at::kFloat) in_place(x, kernels().floats.tanh_gelu);
+  else in_place(x, kernels().halves.tanh_gelu);
   return x;
 }
 
 // Rows of one head: a view wherever its channels lie side by side.
 Tensor with_dense_rows(const Tensor& x) { return x.stride(3) == 1 ? x : x.contiguous(); }
 
-Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                 std::optional<double> scale) {
-  const auto alike = [&](const Tensor& x) {
-    return x.dim() == 4 && x.scalar_type() == at::kFloat && x.size(0) == query.size(0) &&
-           x.size(1) == query.size(1) && x.size(3) == query.size(3) && x.numel() > 0;
-  };
-  if (!alike(query) || !alike(key) || !alike(value) || key.size(2) != value.size(2)) {
-    return at::scaled_dot_product_attention(query, key, value, {}, 0.0, false, scale);
-  }
+template <typename T>
+Tensor attention_of(const Tensor& query, const Tensor& key, const Tensor& value, double scale) {
   const Tensor q = with_dense_rows(query), k = with_dense_rows(key), v = with_dense_rows(value);
   const std::int64_t batch = q.size(0), heads = q.size(1), rows = q.size(2), width = q.size(3);
   // Tokens outside, heads inside: the order in which the next product reads them.
   Tensor out = at::empty({batch, rows, heads, width}, q.options());
-  const auto factor = static_cast<float>(scale.value_or(1.0 / std::sqrt(double(width))));
-  const auto head_of = [](const Tensor& x, std::int64_t b, std::int64_t h) {
-    return FloatRows{x.data_ptr<float>() + b * x.stride(0) + h * x.stride(1), x.stride(2)};
+  const auto start_of = [](const Tensor& x, std::int64_t b, std::int64_t h) {
+    return data_of<T>(x) + b * x.stride(0) + h * x.stride(1);
   };
   at::parallel_for(0, batch * heads, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<float> scratch;
+    Scratch scratch;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t b = i / heads, h = i % heads;
-      attend(head_of(q, b, h), head_of(k, b, h), head_of(v, b, h),
-             out.data_ptr<float>() + (b * rows * heads + h) * width, heads * width, rows,
-             k.size(2), width, factor, scratch);
+      Head<T> head;
+      head.q = start_of(q, b, h), head.q_stride = q.stride(2);
+      head.k = start_of(k, b, h), head.k_stride = k.stride(2);
+      head.v = start_of(v, b, h), head.v_stride = v.stride(2);
+      head.out = data_of<T>(out) + (b * rows * heads + h) * width, head.out_stride = heads * width;
+      head.rows = rows, head.keys = k.size(2), head.width = width;
+      head.scale = static_cast<float>(scale);
+      kernels_for<T>().attend(head, scratch);
     }
   });
   return out.transpose(1, 2);
 }
 
+Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                 std::optional<double> scale) {
+  const at::ScalarType type = query.scalar_type();
+  const auto alike = [&](const Tensor& x) {
+    return x.dim() == 4 && x.scalar_type() == type && x.size(0) == query.size(0) &&
+           x.size(1) == query.size(1) && x.size(3) == query.size(3) && x.numel() > 0;
+  };
+  const bool known = has_kernels(type) && scale.value_or(1.0) > 0.0;
+  if (!known || !alike(query) || !alike(key) || !alike(value) || key.size(2) != value.size(2)) {
+    return at::scaled_dot_product_attention(query, key, value, {}, 0.0, false, scale);
+  }
+  const double factor = scale.value_or(1.0 / std::sqrt(double(query.size(3))));
+  return type == at::kFloat ? attention_of<float>(query, key, value, factor)
+                            : attention_of<Bfloat16>(query, key, value, factor);
+}
+
 }  // namespace
+
+bool has_kernels(at::ScalarType type) {
+  if (type == at::kFloat) return kernels().floats.attend != nullptr;
+  return type == at::kBFloat16 && kernels().halves.attend != nullptr;
+}
 
 bool can_pack(at::ScalarType type) {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -94,6 +151,14 @@ bool can_pack(at::ScalarType type) {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 #else
   return false;
+#endif
+}
+
+bool packing_wins(at::ScalarType type) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return type != at::kFloat || !at::hasMKL() || !__builtin_cpu_is("intel");
+#else
+  return true;
 #endif
 }
 
@@ -107,10 +172,10 @@ Tensor pack_weight(const Tensor& weight, std::int64_t rows) {
 }  // namespace probe
 
 TORCH_LIBRARY(probe, library) {
-  library.def("linear(Tensor x, Tensor packed, Tensor? bias, Tensor? residual) -> Tensor",
+  library.def("linear(Tensor x, Tensor weight, Tensor? bias, Tensor? residual) -> Tensor",
               &probe::linear);
-  library.def("quick_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::in_place<probe::quick_gelu>);
-  library.def("tanh_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::in_place<probe::tanh_gelu>);
+  library.def("quick_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::quick_gelu);
+  library.def("tanh_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::tanh_gelu);
   library.def("attention(Tensor q, Tensor k, Tensor v, float? scale) -> Tensor",
               &probe::attention);
 }

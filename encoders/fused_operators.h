@@ -8,18 +8,26 @@
 namespace probe {
 
 // Symbols of the operators, registered with LibTorch when the runtime is loaded:
-//   probe::linear(Tensor x, Tensor packed, Tensor? bias, Tensor? residual) -> Tensor
-//     x [..., k] times a packed weight [n, k], plus bias [n], plus residual [..., n]
-//   probe::quick_gelu_(Tensor(a!) x), probe::tanh_gelu_(Tensor(a!) x) -> Tensor(a!), float32
+//   probe::linear(Tensor x, Tensor weight, Tensor? bias, Tensor? residual) -> Tensor
+//     x [..., k] times a weight [n, k], packed or not, plus bias [n], plus residual [..., n]
+//   probe::quick_gelu_(Tensor(a!) x), probe::tanh_gelu_(Tensor(a!) x) -> Tensor(a!)
 //   probe::attention(Tensor q, Tensor k, Tensor v, float? scale) -> Tensor
-//     softmax(scale q k^T) v of float32 [b, h, t, d]; default scale 1 / sqrt(d)
+//     softmax(scale q k^T) v of [b, h, t, d]; default scale 1 / sqrt(d)
+// The last three for types that have kernels here.
 inline constexpr const char* kFusedLinear = "probe::linear";
 inline constexpr const char* kFusedQuickGelu = "probe::quick_gelu_";
 inline constexpr const char* kFusedTanhGelu = "probe::tanh_gelu_";
 inline constexpr const char* kFusedAttention = "probe::attention";
 
+// True if this CPU has kernels of ours (tower_kernels.h) for this type.
+bool has_kernels(at::ScalarType type);
+
 // True if oneDNN multiplies this type on this CPU (bfloat16 needs AVX-512).
 bool can_pack(at::ScalarType type);
+
+// False where LibTorch's product with the weight as it is is faster: float32 on Intel's CPUs, by MKL
+// (1.1 times for the shapes of ViT-B/32 and L/14 on one with AVX-512; on AMD's packing wins twice).
+bool packing_wins(at::ScalarType type);
 
 // The weight [n, k] in the layout that oneDNN prefers for inputs of `rows` rows.
 at::Tensor pack_weight(const at::Tensor& weight, std::int64_t rows);

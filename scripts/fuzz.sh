@@ -5,7 +5,7 @@
 #   scripts/fuzz.sh [SECONDS [TARGET...]]    CPU seconds for each target (default: 1200, all)
 #
 # A finding is any signal, sanitizer report, exception other than probe::Error, broken property,
-# leak, run of more than 120 s (by the clock: the machine may be busy) or 2 GiB: its input stays in
+# leak, run of more than 600 s (by the clock: the machine may be busy) or 2 GiB: its input stays in
 # build/fuzz/findings, and the exit is 1.
 # New inputs are kept in build/fuzz/found; those that reach new code go into the corpus.
 # Installs clang-14 if it is not there.
@@ -44,15 +44,14 @@ export LSAN_OPTIONS=suppressions=$PWD/tests/sanitizers/leaks.supp:print_suppress
 
 # Options of a target: the longest input, and what is the same for all.
 options() {
-  local longest=4096 leaks=1 timeout=120
+  local longest=4096 leaks=1
   case $1 in
     image|xlsx|bundle) longest=16384 ;;
     # HDF5 keeps freed memory for itself, which libFuzzer takes for a leak and looks for after
-    # every run; the replay under AddressSanitizer looks once, at the end. Its child process may
-    # take some seconds of CPU time, which can be minutes on a busy machine.
-    embedding_file) longest=32768 leaks=0 timeout=600 ;;
+    # every run; the replay under AddressSanitizer looks once, at the end.
+    embedding_file) longest=32768 leaks=0 ;;
   esac
-  echo "-timeout=$timeout -rss_limit_mb=2048 -max_len=$longest -detect_leaks=$leaks"
+  echo "-timeout=600 -rss_limit_mb=2048 -max_len=$longest -detect_leaks=$leaks"
 }
 
 cpu_seconds() {  # of a process and its children that ended, from its start

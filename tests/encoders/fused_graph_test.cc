@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "encoders/fused_operators.h"
-#include "encoders/tower_kernels.h"
 
 namespace probe {
 namespace {
@@ -59,14 +58,14 @@ TEST(FusedGraph, ABlockOfClipBecomesThreeSteps) {
       fused(kUp + "  y = y * torch.sigmoid(y * 1.702)\n  return x + " + kDown, 2);
   EXPECT_EQ(count(module, kFusedLinear), 2);
   EXPECT_EQ(count(module, "aten::add"), 0);
-  EXPECT_EQ(count(module, kFusedQuickGelu), can_use_tower_kernels() ? 1 : 0);
-  EXPECT_EQ(count(module, "aten::sigmoid"), can_use_tower_kernels() ? 0 : 1);
+  EXPECT_EQ(count(module, kFusedQuickGelu), has_kernels(at::kFloat) ? 1 : 0);
+  EXPECT_EQ(count(module, "aten::sigmoid"), has_kernels(at::kFloat) ? 0 : 1);
 }
 
 TEST(FusedGraph, ABlockOfSiglipToo) {
   const auto module =
       fused(kUp + "  y = torch.gelu(y, approximate='tanh')\n  return " + kDown + "", 2);
-  EXPECT_EQ(count(module, kFusedTanhGelu), can_use_tower_kernels() ? 1 : 0);
+  EXPECT_EQ(count(module, kFusedTanhGelu), has_kernels(at::kFloat) ? 1 : 0);
   const auto exact = fused(kUp + "  y = torch.gelu(y)\n  return " + kDown, 2);
   EXPECT_EQ(count(exact, "aten::gelu"), 1);
   EXPECT_EQ(count(exact, kFusedTanhGelu), 0);
@@ -97,7 +96,7 @@ TEST(FusedGraph, AttentionWithoutAMaskAlone) {
   const std::string attend =
       "  q = torch.linear(x, self.square).unflatten(-1, [2, 4]).transpose(1, 2)\n"
       "  return torch.scaled_dot_product_attention(q, q * 2, q + 1";
-  const int kernels = can_use_tower_kernels() ? 1 : 0;
+  const int kernels = has_kernels(at::kFloat) ? 1 : 0;
   EXPECT_EQ(count(fused(attend + ")\n", 1), kFusedAttention), kernels);
   EXPECT_EQ(count(fused(attend + ", scale=0.3)\n", 1), kFusedAttention), kernels);
   EXPECT_EQ(count(fused(attend + ", is_causal=True)\n", 1), kFusedAttention), 0);

@@ -1,12 +1,15 @@
-// The kernels against loops in double.
+// The kernels of every set of instructions that this CPU has, against loops in double.
 #include "encoders/tower_kernels.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
+#include <type_traits>
 
 namespace probe {
 namespace {
@@ -19,27 +22,73 @@ std::vector<float> random_values(std::size_t count, float spread) {
   return values;
 }
 
-class TowerKernels : public testing::Test {
+float to_float(float value) { return value; }
+float to_float(Bfloat16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+}
+template <typename T>
+T from_float(float value) {  // to the nearest, of two the even one
+  if constexpr (std::is_same_v<T, float>) return value;
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return static_cast<T>((bits >> 16) | 0x40);
+  return static_cast<T>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Each set of instructions that has kernels for the type.
+template <typename T>
+std::vector<std::pair<std::string, KernelsFor<T>>> sets_for() {
+  std::vector<std::pair<std::string, KernelsFor<T>>> sets;
+  for (const TowerKernels& set : tower_kernels()) {
+    KernelsFor<T> kernels;
+    if constexpr (std::is_same_v<T, float>) kernels = set.floats;
+    else kernels = set.halves;
+    if (kernels.attend != nullptr) sets.emplace_back(set.name, kernels);
+  }
+  return sets;
+}
+
+template <typename T>
+class TowerKernelsOf : public testing::Test {
  protected:
   void SetUp() override {
-    if (!can_use_tower_kernels()) GTEST_SKIP() << "this CPU runs LibTorch's own";
+    if (sets_for<T>().empty()) GTEST_SKIP() << "this CPU runs LibTorch's own";
   }
 };
+using Types = testing::Types<float, Bfloat16>;
+TYPED_TEST_SUITE(TowerKernelsOf, Types);
+
+// Of results of about 1: float32's rounding of scores of a hundred, or the last of bfloat16's 8 bits, twice: of
+// the weights and of the result.
+template <typename T>
+constexpr double kClose = std::is_same_v<T, float> ? 1e-4 : 0.02;
 
 // q, k and v side by side, as one product gives them for all heads.
+template <typename T>
 struct Heads {
   std::int64_t tokens, width;
-  std::vector<float> values = random_values(tokens * stride(), 1.0f);
+  std::vector<T> values;
 
-  std::int64_t stride() const { return 3 * width + 5; }
-  FloatRows part(int which) const { return {values.data() + which * width, stride()}; }
-  double at(int which, std::int64_t row, std::int64_t i) const {
-    return part(which).data[row * stride() + i];
+  Heads(std::int64_t token_count, std::int64_t head_width, float spread = 1.0f)
+      : tokens(token_count), width(head_width) {
+    for (const float value : random_values(tokens * stride(), spread)) values.push_back(from_float<T>(value));
   }
-  std::vector<float> attend_all(float scale) const {
-    std::vector<float> out(tokens * width, -1.0f), scratch;
-    attend(part(0), part(1), part(2), out.data(), width, tokens, tokens, width, scale, scratch);
-    return out;
+  std::int64_t stride() const { return 3 * width + 5; }
+  double at(int which, std::int64_t row, std::int64_t i) const {
+    return to_float(values[row * stride() + which * width + i]);
+  }
+  std::vector<double> attend_all(const KernelsFor<T>& kernels, float scale) const {
+    std::vector<T> out((tokens + 1) * width, from_float<T>(-1.0f));
+    Head<T> head;
+    head.q = values.data(), head.k = head.q + width, head.v = head.k + width;
+    head.q_stride = head.k_stride = head.v_stride = stride();
+    head.out = out.data(), head.out_stride = width;
+    head.rows = head.keys = tokens, head.width = width, head.scale = scale;
+    Scratch scratch(11, 5.0f);  // what an earlier call left
+    kernels.attend(head, scratch);
+    std::vector<double> result;
+    for (const T value : out) result.push_back(to_float(value));
+    for (std::int64_t i = 0; i < width; ++i) EXPECT_EQ(result[tokens * width + i], -1.0) << "written past the end";
+    return result;
   }
   std::vector<double> naive(std::int64_t row, double scale) const {
     std::vector<double> weights(tokens), out(width, 0.0);
@@ -59,16 +108,19 @@ struct Heads {
 
 // Widths of real heads (64: CLIP, 72: SigLIP SO400M, 80: H/14, 88: EVA01-g) and odd ones; tokens
 // around the sizes of a block of queries and of a panel of keys.
-TEST_F(TowerKernels, AttentionEqualsTheNaiveLoop) {
-  for (const std::int64_t width : {1, 7, 16, 64, 72, 80, 88}) {
-    for (const std::int64_t tokens : {1, 5, 6, 7, 16, 17, 50, 197}) {
-      const Heads heads{tokens, width};
-      for (const float scale : {0.125f, 3.0f}) {
-        const std::vector<float> out = heads.attend_all(scale);
-        for (std::int64_t row = 0; row < tokens; row += std::max<std::int64_t>(1, tokens / 7)) {
-          const std::vector<double> wanted = heads.naive(row, scale);
-          for (std::int64_t i = 0; i < width; ++i) {
-            ASSERT_NEAR(out[row * width + i], wanted[i], 2e-5) << width << " " << tokens << " " << row;
+TYPED_TEST(TowerKernelsOf, AttentionEqualsTheNaiveLoop) {
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    for (const std::int64_t width : {1, 7, 16, 64, 72, 80, 88, 130}) {
+      for (const std::int64_t tokens : {1, 5, 6, 7, 16, 17, 33, 50, 64, 65, 197}) {
+        const Heads<TypeParam> heads(tokens, width);
+        for (const float scale : {0.125f, 3.0f}) {
+          const std::vector<double> out = heads.attend_all(kernels, scale);
+          for (std::int64_t row = 0; row < tokens; row += std::max<std::int64_t>(1, tokens / 7)) {
+            const std::vector<double> wanted = heads.naive(row, scale);
+            for (std::int64_t i = 0; i < width; ++i) {
+              ASSERT_NEAR(out[row * width + i], wanted[i], kClose<TypeParam> * std::max(1.0, std::abs(wanted[i])))
+                  << name << " " << width << " " << tokens << " " << row;
+            }
           }
         }
       }
@@ -76,50 +128,82 @@ TEST_F(TowerKernels, AttentionEqualsTheNaiveLoop) {
   }
 }
 
-TEST_F(TowerKernels, ScoresFarApartDoNotOverflow) {
-  Heads heads{20, 16};
-  for (float& value : heads.values) value *= 100.0f;
-  const std::vector<float> out = heads.attend_all(1.0f);
-  for (std::int64_t row = 0; row < 20; ++row) {
-    const std::vector<double> wanted = heads.naive(row, 1.0);
-    for (std::int64_t i = 0; i < 16; ++i) ASSERT_NEAR(out[row * 16 + i], wanted[i], 0.05);
+// A row of scores of 4096 bytes and more keys than a picture has.
+TYPED_TEST(TowerKernelsOf, ManyKeys) {
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    const Heads<TypeParam> heads(1024, 32);
+    const std::vector<double> out = heads.attend_all(kernels, 0.2f);
+    for (const std::int64_t row : {0, 511, 1023}) {
+      const std::vector<double> wanted = heads.naive(row, 0.2f);
+      for (std::int64_t i = 0; i < 32; ++i) {
+        ASSERT_NEAR(out[row * 32 + i], wanted[i], kClose<TypeParam>) << name << " " << row;
+      }
+    }
   }
 }
 
-TEST_F(TowerKernels, NaNIsNotLost) {
-  for (const int part : {0, 1, 2}) {
-    Heads heads{20, 16};
-    heads.values[3 * heads.stride() + part * 16 + 2] = std::numeric_limits<float>::quiet_NaN();
-    const std::vector<float> out = heads.attend_all(0.25f);
+TYPED_TEST(TowerKernelsOf, ScoresFarApartDoNotOverflow) {
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    const Heads<TypeParam> heads(20, 16, 100.0f);
+    const std::vector<double> out = heads.attend_all(kernels, 1.0f);
     for (std::int64_t row = 0; row < 20; ++row) {
-      // A query of NaN spoils its row, a key all rows, a value its column.
-      const bool spoilt = part > 0 || row == 3;
-      EXPECT_EQ(std::isnan(out[row * 16 + 2]), spoilt) << part << " " << row;
+      const std::vector<double> wanted = heads.naive(row, 1.0);
+      for (std::int64_t i = 0; i < 16; ++i) {
+        ASSERT_NEAR(out[row * 16 + i], wanted[i], std::max(0.05, kClose<TypeParam> * std::abs(wanted[i]))) << name;
+      }
     }
   }
 }
 
-TEST_F(TowerKernels, ActivationsEqualTheirFormulas) {
-  for (const std::size_t count : {1u, 7u, 8u, 9u, 1000u}) {
-    const std::vector<float> values = random_values(count, 4.0f);
-    std::vector<float> quick = values, tanh = values;
-    quick_gelu(quick.data(), static_cast<std::int64_t>(count));
-    tanh_gelu(tanh.data(), static_cast<std::int64_t>(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      const double x = values[i];
-      ASSERT_NEAR(quick[i], x / (1.0 + std::exp(-1.702 * x)), 2e-6) << x;
-      ASSERT_NEAR(tanh[i], 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x))), 2e-6)
-          << x;
+TYPED_TEST(TowerKernelsOf, NaNIsNotLost) {
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    for (const int part : {0, 1, 2}) {
+      Heads<TypeParam> heads(20, 16);
+      heads.values[3 * heads.stride() + part * 16 + 2] =
+          from_float<TypeParam>(std::numeric_limits<float>::quiet_NaN());
+      const std::vector<double> out = heads.attend_all(kernels, 0.25f);
+      for (std::int64_t row = 0; row < 20; ++row) {
+        // A query of NaN spoils its row, a key all rows, a value its column.
+        const bool spoilt = part > 0 || row == 3;
+        EXPECT_EQ(std::isnan(out[row * 16 + 2]), spoilt) << name << " " << part << " " << row;
+      }
     }
   }
-  std::vector<float> ends{-1e30f, -200.0f, 200.0f, 1e30f, std::numeric_limits<float>::quiet_NaN()};
-  for (const auto activation : {quick_gelu, tanh_gelu}) {
-    std::vector<float> out = ends;
-    activation(out.data(), 5);
-    EXPECT_NEAR(out[1], 0.0f, 1e-30f);
-    EXPECT_EQ(out[2], 200.0f);
-    EXPECT_EQ(out[3], 1e30f);
-    EXPECT_TRUE(std::isnan(out[4]));
+}
+
+TYPED_TEST(TowerKernelsOf, ActivationsEqualTheirFormulas) {
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    const auto run = [](auto activation, std::vector<float> values) {
+      std::vector<TypeParam> held;
+      for (const float value : values) held.push_back(from_float<TypeParam>(value));
+      held.push_back(from_float<TypeParam>(3.0f));
+      activation(held.data(), static_cast<std::int64_t>(values.size()));
+      EXPECT_EQ(to_float(held.back()), 3.0f) << "written past the end";
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = to_float(held[i]);
+      return values;
+    };
+    for (const std::size_t count : {1u, 7u, 8u, 9u, 16u, 17u, 1000u}) {
+      std::vector<float> values = random_values(count, 4.0f);
+      for (float& value : values) value = to_float(from_float<TypeParam>(value));
+      const std::vector<float> quick = run(kernels.quick_gelu, values), tanh = run(kernels.tanh_gelu, values);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double x = values[i];
+        // float32: an absolute 2e-6; bfloat16: half a unit of the last of 8 bits.
+        const double close = std::is_same_v<TypeParam, float> ? 2e-6 : std::abs(x) / 250.0;
+        ASSERT_NEAR(quick[i], x / (1.0 + std::exp(-1.702 * x)), close) << name << " " << x;
+        ASSERT_NEAR(tanh[i], 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x))),
+                    close)
+            << name << " " << x;
+      }
+    }
+    for (const auto activation : {kernels.quick_gelu, kernels.tanh_gelu}) {
+      const std::vector<float> out =
+          run(activation, {-1e30f, -200.0f, 200.0f, 1e30f, std::numeric_limits<float>::quiet_NaN()});
+      EXPECT_NEAR(out[1], 0.0f, 1e-30f) << name;
+      EXPECT_EQ(out[2], 200.0f) << name;
+      EXPECT_NEAR(out[3] / 1e30f, 1.0f, 0.004f) << name;
+      EXPECT_TRUE(std::isnan(out[4])) << name;
+    }
   }
 }
 

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "encoders/tower_kernel_sets.h"
+
+#ifdef PROBE_HAS_X86_KERNELS
+
+#include "encoders/avx512_math.h"
+
+#define PROBE_AMX __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16")))
+#define PROBE_AMX_INLINE __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16"), always_inline)) inline
+
+namespace probe {
+namespace {
+
+// A tile is 16 rows of 64 bytes: of a left factor 16 x 32 halves, of a right factor 16 pairs of rows
+// x 16 columns, each pair side by side, of a product 16 x 16 floats.
+constexpr std::int64_t kSide = 16, kDepth = 32;
+constexpr std::int64_t kTile = 256;      // floats of memory in a tile
+constexpr std::int64_t kQueries = 32;    // at a time: two tiles of them
+constexpr std::int64_t kCacheLine = 16;  // floats
+
+std::int64_t up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+// out[32 or 16][32 or 16] (floats, `out_stride` between rows) = left right. left: halves in rows of
+// `left_stride` floats; right: tiles [depth / 32] of a column of tiles, the second column
+// `next_column` floats on.
+template <bool two_rows, bool two_columns>
+PROBE_AMX void multiply(const float* left, std::int64_t left_stride, const float* right,
+                        std::int64_t next_column, std::int64_t steps, float* out,
+                        std::int64_t out_stride) {
+  _tile_zero(0);
+  if constexpr (two_columns) _tile_zero(1);
+  if constexpr (two_rows) _tile_zero(2);
+  if constexpr (two_rows && two_columns) _tile_zero(3);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const float* const rows = left + step * (kDepth / 2);
+    const float* const columns = right + step * kTile;
+    _tile_loadd(4, rows, left_stride * 4);
+    _tile_loadd(6, columns, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (two_columns) {
+      _tile_loadd(7, columns + next_column, 64);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (two_rows) {
+      _tile_loadd(5, rows + kSide * left_stride, left_stride * 4);
+      _tile_dpbf16ps(2, 5, 6);
+      if constexpr (two_columns) _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  _tile_stored(0, out, out_stride * 4);
+  if constexpr (two_columns) _tile_stored(1, out + kSide, out_stride * 4);
+  if constexpr (two_rows) _tile_stored(2, out + kSide * out_stride, out_stride * 4);
+  if constexpr (two_rows && two_columns) {
+    _tile_stored(3, out + kSide * out_stride + kSide, out_stride * 4);
+  }
+}
+
+// All columns of tiles, two at a time.
+template <bool two_rows>
+PROBE_AMX void multiply_all(const float* left, std::int64_t left_stride, const float* right,
+                            std::int64_t steps, std::int64_t columns, float* out,
+                            std::int64_t out_stride) {
+  const std::int64_t next = steps * kTile;
+  std::int64_t i = 0;
+  for (; i + 2 * kSide <= columns; i += 2 * kSide) {
+    multiply<two_rows, true>(left, left_stride, right + i / kSide * next, next, steps, out + i, out_stride);
+  }
+  if (i < columns) {
+    multiply<two_rows, false>(left, left_stride, right + i / kSide * next, next, steps, out + i, out_stride);
+  }
+}
+
+// Halves of a row from `from` on, zeros after the last of `count`.
+PROBE_AMX_INLINE void copy_halves(const Bfloat16* from, std::int64_t count, std::int64_t padded, float* to) {
+  std::memcpy(to, from, count * sizeof(Bfloat16));
+  std::memset(reinterpret_cast<Bfloat16*>(to) + count, 0, (padded - count) * sizeof(Bfloat16));
+}
+
+// k^T as tiles [padded / 16][depth / 32]: a pair of rows are two neighbours of a key.
+PROBE_AMX void pack_keys(const Head<Bfloat16>& head, std::int64_t padded, std::int64_t depth, float* out) {
+  alignas(64) float rows[kSide][kSide];
+  const __m512i lanes = _mm512_mullo_epi32(
+      _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi32(kSide));
+  for (std::int64_t first = 0; first < padded; first += kSide) {
+    for (std::int64_t i = 0; i < depth; i += kDepth, out += kTile) {
+      const std::int64_t count = std::clamp<std::int64_t>(head.width - i, 0, kDepth);
+      for (std::int64_t j = 0; j < kSide; ++j) {
+        const bool some = first + j < head.keys;
+        copy_halves(head.k + (some ? (first + j) * head.k_stride + i : 0), some ? count : 0, kDepth, rows[j]);
+      }
+      for (std::int64_t pair = 0; pair < kSide; ++pair) {
+        _mm512_store_ps(out + pair * kSide, _mm512_i32gather_ps(lanes, rows[0] + pair, 4));
+      }
+    }
+  }
+}
+
+// Sixteen of a key's values from `i` on, zeros after the last.
+PROBE_AMX_INLINE __m512i load_values(const Head<Bfloat16>& head, std::int64_t key, std::int64_t i) {
+  if (key >= head.keys) return _mm512_setzero_si512();
+  return _mm512_cvtepu16_epi32(
+      _mm256_maskz_loadu_epi16(first_lanes(head.width - i), head.v + key * head.v_stride + i));
+}
+
+// v as tiles [columns / 16][padded / 32]: a pair of rows are two keys.
+PROBE_AMX void pack_values(const Head<Bfloat16>& head, std::int64_t padded, std::int64_t columns, float* out) {
+  for (std::int64_t i = 0; i < columns; i += kSide) {
+    for (std::int64_t key = 0; key < padded; key += 2, out += kSide) {
+      const __m512i second = _mm512_slli_epi32(load_values(head, key + 1, i), 16);
+      _mm512_store_epi32(out, _mm512_or_epi32(load_values(head, key, i), second));
+    }
+  }
+}
+
+// 2^x, at most one part in 13,000 off, of which bfloat16 shows nothing. The polynomial of degree three
+// with the least relative error from -1/2 to 1/2 (Lawson's iteration).
+PROBE_AMX_INLINE __m512 power_of_two(__m512 x) {
+  const __m512 rest = _mm512_reduce_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m512 sum = _mm512_set1_ps(0.0551716237f);
+  sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(0.242611119f));
+  sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(0.693260994f));
+  sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(0.999928074f));
+  return _mm512_scalef_ps(sum, _mm512_sub_ps(x, rest));
+}
+
+// Scores to halves of weights, written over them, that are not yet divided by their sum, which is
+// returned. The padding's are 0.
+PROBE_AMX float softmax(float* scores, std::int64_t keys, std::int64_t padded, float scale) {
+  std::fill(scores + keys, scores + padded, -1e30f);
+  const __m512 factors = _mm512_set1_ps(scale * 1.44269504f);
+  __m512 most = _mm512_set1_ps(-1e30f), others = most;
+  for (std::int64_t i = 0; i < padded; i += 2 * kLanes) {
+    most = _mm512_max_ps(most, _mm512_mul_ps(_mm512_load_ps(scores + i), factors));
+    others = _mm512_max_ps(others, _mm512_mul_ps(_mm512_load_ps(scores + i + kLanes), factors));
+  }
+  const __m512 largest = _mm512_set1_ps(_mm512_reduce_max_ps(_mm512_max_ps(most, others)));
+  __m512 sum = _mm512_setzero_ps(), sum_of_others = sum;
+  for (std::int64_t i = 0; i < padded; i += 2 * kLanes) {
+    const __m512 low = power_of_two(_mm512_fmsub_ps(_mm512_load_ps(scores + i), factors, largest));
+    const __m512 high = power_of_two(_mm512_fmsub_ps(_mm512_load_ps(scores + i + kLanes), factors, largest));
+    sum = _mm512_add_ps(sum, low);
+    sum_of_others = _mm512_add_ps(sum_of_others, high);
+    // Halves take half of the place: never beyond what is read.
+    _mm512_store_si512(scores + i / 2, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+  }
+  return _mm512_reduce_add_ps(_mm512_add_ps(sum, sum_of_others));
+}
+
+// A multiple of a cache line that is not one of 4096 bytes, whose rows would share few sets.
+std::int64_t row_stride(std::int64_t floats) { return floats % 1024 == 0 ? floats + kCacheLine : floats; }
+
+PROBE_AMX void attend(const Head<Bfloat16>& head, Scratch& scratch) {
+  const std::int64_t padded = up(head.keys, kDepth), depth = up(head.width, kDepth);
+  const std::int64_t columns = up(head.width, kSide), stride = row_stride(padded);
+  scratch.resize(padded * depth / 2 + padded * columns / 2 +
+                 kQueries * (depth / 2 + stride + columns) + kCacheLine);
+  float* next = scratch.data();
+  next += (64 - reinterpret_cast<std::uintptr_t>(next) % 64) % 64 / sizeof(float);
+  const auto take = [&](std::int64_t floats) { return std::exchange(next, next + floats); };
+  float* const keys = take(padded * depth / 2);
+  float* const values = take(padded * columns / 2);
+  float* const queries = take(kQueries * depth / 2);
+  float* const scores = take(kQueries * stride);
+  float* const out = take(kQueries * columns);
+  pack_keys(head, padded, depth, keys);
+  pack_values(head, padded, columns, values);
+  const TileShapes shapes;
+  _tile_loadconfig(&shapes);
+  for (std::int64_t begin = 0; begin < head.rows; begin += kQueries) {
+    const std::int64_t count = std::min(kQueries, head.rows - begin);
+    const std::int64_t tiled = up(count, kSide);
+    for (std::int64_t r = 0; r < tiled; ++r) {  // past the end: the last row once more
+      copy_halves(head.q + std::min(begin + r, head.rows - 1) * head.q_stride, head.width, depth,
+                  queries + r * depth / 2);
+    }
+    const auto multiply_rows = tiled > kSide ? multiply_all<true> : multiply_all<false>;
+    multiply_rows(queries, depth / 2, keys, depth / kDepth, padded, scores, stride);
+    float share[kQueries];
+    for (std::int64_t r = 0; r < tiled; ++r) {
+      share[r] = 1.0f / softmax(scores + r * stride, head.keys, padded, head.scale);
+    }
+    multiply_rows(scores, stride, values, padded / kDepth, columns, out, columns);
+    for (std::int64_t r = 0; r < count; ++r) {
+      const __m512 factor = _mm512_set1_ps(share[r]);
+      for (std::int64_t i = 0; i < head.width; i += kLanes) {
+        store(head.out + (begin + r) * head.out_stride + i, first_lanes(head.width - i),
+              _mm512_mul_ps(_mm512_load_ps(out + r * columns + i), factor));
+      }
+    }
+  }
+  _tile_release();
+}
+
+}  // namespace
+
+TowerKernels amx_kernels() {
+  TowerKernels kernels = avx512_kernels();
+  kernels.name = "amx";
+  kernels.halves.attend = attend;
+  return kernels;
+}
+
+}  // namespace probe
+
+#endif
