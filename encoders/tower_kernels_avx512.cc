@@ -10,6 +10,7 @@ namespace probe {
 namespace {
 
 constexpr int kRows = 6;         // queries at a time: 24 sums, 4 loads and 1 broadcast of 32 registers
+constexpr int kGroups = 4;       // of queries that meet a panel while it is in the first cache
 constexpr int kMostVectors = 4;  // of a panel: 64 keys, or 64 values of a row
 
 std::int64_t up(std::int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
@@ -66,13 +67,18 @@ PROBE_AVX512 void multiply(FloatRows left, const float* panel, std::int64_t coun
   write(sums5, factor[5], out.data + 5 * out.stride);
 }
 
-// All panels: `columns` (a multiple of 16) of out, count rows in each panel.
-PROBE_AVX512 void multiply_all(FloatRows left, const float* panels, std::int64_t count,
-                               std::int64_t columns, FloatRows out, const float* factor) {
+// All panels for `rows` (a multiple of kRows) rows: `columns` (a multiple of 16) of out, count rows in
+// each panel.
+PROBE_AVX512 void multiply_all(FloatRows left, std::int64_t rows, const float* panels,
+                               std::int64_t count, std::int64_t columns, FloatRows out,
+                               const float* factor) {
   constexpr decltype(&multiply<1>) kMultiply[] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};
   for (std::int64_t first = 0; first < columns; first += kMostVectors * kLanes) {
     const auto n = std::min<std::int64_t>(kMostVectors, (columns - first) / kLanes);
-    kMultiply[n - 1](left, panels + first * count, count, {out.data + first, out.stride}, factor);
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      kMultiply[n - 1]({left.data + row * left.stride, left.stride}, panels + first * count, count,
+                       {out.data + row * out.stride + first, out.stride}, factor + row);
+    }
   }
 }
 
@@ -134,27 +140,32 @@ PROBE_AVX512 float softmax(float* scores, std::int64_t keys, std::int64_t padded
 template <typename T>
 PROBE_AVX512 void attend(const Head<T>& head, Scratch& scratch) {
   const std::int64_t padded = up(head.keys), columns = up(head.width);
-  scratch.resize(padded * head.width + padded * columns + kRows * (2 * columns + padded));
+  constexpr std::int64_t kQueries = kRows * kGroups;
+  scratch.resize(padded * head.width + padded * columns + kQueries * (2 * columns + padded));
   float* const keys = scratch.data();
   float* const values = keys + padded * head.width;
   const FloatRows queries{values + padded * columns, columns};
-  const FloatRows out{queries.data + kRows * columns, columns};
-  const FloatRows scores{out.data + kRows * columns, padded};
+  const FloatRows out{queries.data + kQueries * columns, columns};
+  const FloatRows scores{out.data + kQueries * columns, padded};
   pack_keys(head, padded, keys);
   pack_values(head, padded, values);
-  float scale[kRows], share[kRows];
-  std::fill_n(scale, kRows, head.scale);
-  for (std::int64_t begin = 0; begin < head.rows; begin += kRows) {
-    for (int r = 0; r < kRows; ++r) {  // past the end: the last row once more
+  float scale[kQueries], share[kQueries];
+  std::fill_n(scale, kQueries, head.scale);
+  for (std::int64_t begin = 0; begin < head.rows; begin += kQueries) {
+    const std::int64_t count = std::min(kQueries, head.rows - begin);
+    const std::int64_t rows = (count + kRows - 1) / kRows * kRows;
+    for (std::int64_t r = 0; r < rows; ++r) {  // past the end: the last row once more
       const T* const query = head.q + std::min(begin + r, head.rows - 1) * head.q_stride;
       for (std::int64_t i = 0; i < head.width; i += kLanes) {
         _mm512_storeu_ps(queries.data + r * columns + i, load(query + i, first_lanes(head.width - i)));
       }
     }
-    multiply_all(queries, keys, head.width, padded, scores, scale);
-    for (int r = 0; r < kRows; ++r) share[r] = 1.0f / softmax(scores.data + r * padded, head.keys, padded);
-    multiply_all(scores, values, padded, columns, out, share);
-    for (int r = 0; r < kRows && begin + r < head.rows; ++r) {
+    multiply_all(queries, rows, keys, head.width, padded, scores, scale);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      share[r] = 1.0f / softmax(scores.data + r * padded, head.keys, padded);
+    }
+    multiply_all(scores, rows, values, padded, columns, out, share);
+    for (std::int64_t r = 0; r < count; ++r) {
       for (std::int64_t i = 0; i < head.width; i += kLanes) {
         store(head.out + (begin + r) * head.out_stride + i, first_lanes(head.width - i),
               _mm512_loadu_ps(out.data + r * columns + i));
