@@ -1,10 +1,11 @@
-// One tower of a bundle, as `probe embed` runs it: pixels in memory to embeddings. Batches of `--batch`
-// pictures on `--threads` threads, `--repeats` times; one JSON line a repeat on stdout:
+// One tower of a bundle, as `probe embed` runs it: pixels in memory to embeddings. Batches of BATCH
+// pictures on THREADS threads; one JSON line a repeat on stdout. REPEATS 0: one for each line of stdin,
+// so that benches/run.py can let it and its peers take turns.
 //     encoder_bench BUNDLE BATCH THREADS REPEATS [DTYPE [RUNTIME]]
-// benches/run.py runs it between its peers.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <random>
 #include <string>
 
@@ -29,7 +30,10 @@ int main(int argc, char** argv) {
     std::mt19937 generator(1);
     std::normal_distribution<float> normal;
     for (float& value : pixels) value = normal(generator);
-    for (int repeat = -2; repeat < std::atoi(argv[4]); ++repeat) {  // two to warm up
+    const int repeats = std::atoi(argv[4]);
+    std::string line;
+    for (int repeat = -2; repeats == 0 || repeat < repeats; ++repeat) {  // two to warm up
+      if (repeat >= 0 && repeats == 0 && !std::getline(std::cin, line)) break;
       const auto start = std::chrono::steady_clock::now();
       const probe::ImageFeatures features =
           encoder->encode_images(pixels.data(), options.batch_size, {});

@@ -1,9 +1,9 @@
 """Encoders of the published shapes with random weights, for speed alone:
 
-    python benches/make_models.py NAME FOLDER       NAME: b32, clip (L/14-336), siglip (SO400M-384), clip-h (H/14)
+    python benches/make_models.py NAME FOLDER       NAME: b32, clip (L/14-336), siglip (SO400M-384), clip-h (H/14), eva-g
 
-Writes FOLDER/bundle (as probe-export makes it), FOLDER/checkpoint (Hugging Face) and FOLDER/model.onnx. Needs
-encoders/export/requirements.txt and benches/requirements.txt.
+Writes FOLDER/bundle (as probe-export makes it), FOLDER/checkpoint (Hugging Face; for eva-g our own tower's weights) and
+FOLDER/model.onnx. Needs encoders/export/requirements.txt and benches/requirements.txt.
 """
 
 import math
@@ -49,20 +49,77 @@ class ImageTower(torch.nn.Module):
         return (pooled if projection is None else projection(pooled)), seen.last_hidden_state
 
 
+def eva_g(weights: Path):
+    """EVA01-g/14 (PEERS.md, section 4) as the exporter builds it: its library, timm, needs an environment of 5 GB."""
+    from probe_export.blocks import BlockSpec
+    from probe_export.towers import ImageTowerSpec, Layer, build_tower, empty_tower
+
+    block = BlockSpec(width=1408, heads=16, hidden=6144, eps=1e-6, activation="gelu")
+    spec = ImageTowerSpec(224, 14, 40, block, "linear", (Layer("last", 39),), 1024, patch_bias=True,
+                          projection_bias=True)
+    if not weights.exists():
+        generator = torch.Generator().manual_seed(3)
+        state = {}
+        for key, tensor in empty_tower(spec).state_dict().items():
+            if tensor.dim() > 1:  # variance as after Glorot's initialization
+                state[key] = torch.randn(tensor.shape, generator=generator) * (2 / sum(tensor.shape[:2])) ** 0.5
+            else:
+                state[key] = torch.full(tensor.shape, 1.0 if ".norm" in key and key.endswith("weight") else 0.02)
+        torch.save(state, weights)
+    return build_tower(spec, torch.load(weights))
+
+
+class OwnTower:
+    """probe_export.plan.Reference, for a tower that is its own."""
+
+    def __init__(self, tower, fields):
+        self.tower, self.fields = tower, fields
+
+    def pixels(self, image):
+        from probe_export.picture import fit
+
+        return fit(image, self.fields)
+
+    def encode_image(self, pixels):
+        embedding, *tokens = self.tower(pixels)
+        return embedding, tokens
+
+
+def make_eva_plan(weights: Path):
+    from probe_export.picture import preprocess
+    from probe_export.plan import Plan
+
+    tower = eva_g(weights)
+    fields = preprocess(224, "shortest", 224, "bicubic", "center", "floor", [0.5] * 3, [0.5] * 3)
+    return Plan(family="eva", architecture="EVA01-CLIP ViT-g/14-224", checkpoint="random weights", revision=None,
+                preprocess=fields, image_spec=tower.spec, image_weights=lambda: dict(tower.state_dict()),
+                match_layer="last", reference=lambda: OwnTower(tower, fields),
+                parameters=sum(p.numel() for p in tower.parameters()), weights_sha256=lambda: None)
+
+
+def load_peer(folder: Path) -> torch.nn.Module:
+    """Pixels to (embedding, tokens) in PyTorch, for what compiles or exports it."""
+    own = folder / "checkpoint/tower.pt"
+    return eva_g(own) if own.exists() else ImageTower(folder / "checkpoint")
+
+
 @torch.no_grad()
 def main() -> None:
     name, folder = sys.argv[1], Path(sys.argv[2])
     checkpoint = folder / "checkpoint"
     checkpoint.mkdir(parents=True, exist_ok=True)
-    make_checkpoint(name, checkpoint)
-    from probe_export.families import make_plan
     from probe_export.bundle import write_bundle
+    from probe_export.families import make_plan
 
-    plan = make_plan(str(checkpoint), ["last"])
+    if name == "eva-g":
+        plan = make_eva_plan(checkpoint / "tower.pt")
+    else:
+        make_checkpoint(name, checkpoint)
+        plan = make_plan(str(checkpoint), ["last"])
     size = plan.image_spec.size
     write_bundle(plan, folder / "bundle", name=name, licence="random weights", source="benches/make_models.py",
                  say=lambda line: print(line, file=sys.stderr))
-    torch.onnx.export(ImageTower(checkpoint), (torch.zeros(2, 3, size, size),), str(folder / "model.onnx"),
+    torch.onnx.export(load_peer(folder), (torch.zeros(2, 3, size, size),), str(folder / "model.onnx"),
                       input_names=["pixels"], output_names=["image_embedding", "image_tokens"], dynamo=True,
                       dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},))
 

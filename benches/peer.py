@@ -1,4 +1,5 @@
-"""One other runtime on the weights of make_models.py; one JSON line a repeat on stdout:
+"""One other runtime on the weights of make_models.py; one JSON line a repeat on stdout, REPEATS 0: one for each line of
+stdin:
 
     python benches/peer.py RUNTIME FOLDER BATCH THREADS REPEATS [DTYPE]
 
@@ -33,7 +34,7 @@ def torch_runner():
     else:
         import make_models
 
-        model = make_models.ImageTower(folder / "checkpoint").to(kind)
+        model = make_models.load_peer(folder).to(kind)
         if runtime in ("aoti", "compile"):
             import torch._inductor.config
 
@@ -77,9 +78,16 @@ def openvino_runner():
 
 runners = {"onnxruntime": onnxruntime_runner, "openvino": openvino_runner}
 run = runners.get(runtime, torch_runner)()
-for repeat in range(-2, repeats):
+
+
+def repeat_once() -> None:
     start = time.perf_counter()
     embedding = run()
     seconds = time.perf_counter() - start
-    if repeat >= 0:
-        print(json.dumps({"seconds": seconds, "sum": float(np.sum(embedding))}), flush=True)
+    print(json.dumps({"seconds": seconds, "sum": float(np.sum(embedding))}), flush=True)
+
+
+for _ in range(2):
+    run()
+for _ in range(repeats) if repeats else sys.stdin:
+    repeat_once()

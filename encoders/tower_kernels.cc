@@ -1,11 +1,7 @@
 #include "encoders/tower_kernels.h"
 
 #include "encoders/tower_kernel_sets.h"
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
+#include "probe/core/amx.h"
 
 namespace probe {
 
@@ -18,24 +14,12 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-// Linux lends the tiles' registers to a process that asks (arch_prctl(2), ARCH_REQ_XCOMP_PERM); it
-// refuses where the CPU or the kernel has none.
-bool has_amx() {
-#if defined(__linux__)
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return __builtin_cpu_supports("avx512bf16") &&
-         ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-#else
-  return false;
-#endif
-}
-
 }  // namespace
 
 std::vector<TowerKernels> tower_kernels() {
   std::vector<TowerKernels> sets;
   const bool avx512 = has_avx512();
-  if (avx512 && has_amx()) sets.push_back(amx_kernels());
+  if (avx512 && __builtin_cpu_supports("avx512bf16") && can_use_amx()) sets.push_back(amx_kernels());
   if (avx512) {
     sets.push_back(avx512_kernels());
     if (!__builtin_cpu_supports("avx512bf16")) sets.back().halves = {};

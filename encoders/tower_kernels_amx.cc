@@ -7,6 +7,7 @@
 #ifdef PROBE_HAS_X86_KERNELS
 
 #include "encoders/avx512_math.h"
+#include "probe/core/amx.h"
 
 #define PROBE_AMX __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16")))
 #define PROBE_AMX_INLINE __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16"), always_inline)) inline
@@ -22,12 +23,6 @@ constexpr std::int64_t kQueries = 32;    // at a time: two tiles of them
 constexpr std::int64_t kCacheLine = 16;  // floats
 
 std::int64_t up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
-
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
 
 // out[32 or 16][32 or 16] (floats, `out_stride` between rows) = left right. left: halves in rows of
 // `left_stride` floats; right: tiles [depth / 32] of a column of tiles, the second column
@@ -173,8 +168,7 @@ PROBE_AMX void attend(const Head<Bfloat16>& head, Scratch& scratch) {
   float* const out = take(kQueries * columns);
   pack_keys(head, padded, depth, keys);
   pack_values(head, padded, columns, values);
-  const TileShapes shapes;
-  _tile_loadconfig(&shapes);
+  _tile_loadconfig(&kWholeTiles);
   for (std::int64_t begin = 0; begin < head.rows; begin += kQueries) {
     const std::int64_t count = std::min(kQueries, head.rows - begin);
     const std::int64_t tiled = up(count, kSide);

@@ -11,6 +11,12 @@ namespace {
 // Makes lengths that were summed in float upper bounds, up to 10,000 dimensions.
 constexpr float kUp = 1.0f + 1e-3f;
 
+struct Range {
+  float rows, queries;  // the largest codes
+  int shift;            // of a row's
+};
+Range range_of(bool tiled) { return tiled ? Range{127, 127, 128} : Range{63, 64, 64}; }
+
 struct Rounded {
   float scale = 0, error = 0, length = 0;  // r ~ scale code; |r - r^|, |r^|, rounded up
   std::int32_t sum = 0;                    // of the codes
@@ -76,12 +82,14 @@ bool can_use_byte_codes() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-GalleryCodes encode_gallery(const RowMatrix& unit) {
+GalleryCodes encode_gallery(const RowMatrix& unit, bool tiled) {
   const Eigen::Index d = unit.cols();
+  const Range range = range_of(tiled);
   GalleryCodes gallery;
+  gallery.tiled = tiled;
   gallery.rows = unit.rows();
   gallery.stride = (d + 63) / 64 * 64;
-  const std::int64_t room = gallery.rows + 3;
+  const std::int64_t room = gallery.rows + kSpareRows;
   gallery.codes.resize(room * gallery.stride / 64);
   for (std::vector<float>* column :
        {&gallery.scale, &gallery.mean_part, &gallery.error, &gallery.length}) {
@@ -95,7 +103,7 @@ GalleryCodes encode_gallery(const RowMatrix& unit) {
     for (std::int64_t i = 0; i < gallery.rows; ++i) {
       gallery.mean_part[i] =
           static_cast<float>(center(unit.data() + i * d, gallery.mean, rest));
-      const Rounded rounded = round_to_bytes(rest.data(), gallery.stride, 63.0f, 64,
+      const Rounded rounded = round_to_bytes(rest.data(), gallery.stride, range.rows, range.shift,
                                              gallery.codes.front().bytes + i * gallery.stride);
       gallery.scale[i] = rounded.scale;
       gallery.error[i] = rounded.error;
@@ -106,20 +114,27 @@ GalleryCodes encode_gallery(const RowMatrix& unit) {
 }
 
 QueryCodes encode_queries(const RowMatrix& unit, const GalleryCodes& gallery) {
+  const Range range = range_of(gallery.tiled);
   QueryCodes queries;
   queries.codes.resize((unit.rows() + 1) * gallery.stride / 64);
   const double mean_square = gallery.mean.cast<double>().squaredNorm();
   std::vector<float> rest(gallery.stride);
   for (Eigen::Index i = 0; i < unit.rows(); ++i) {
     const double part = center(unit.data() + i * unit.cols(), gallery.mean, rest);
-    const Rounded rounded = round_to_bytes(rest.data(), gallery.stride, 64.0f, 0,
+    const Rounded rounded = round_to_bytes(rest.data(), gallery.stride, range.queries, 0,
                                            queries.codes.front().bytes + i * gallery.stride);
-    queries.offset.push_back(64 * rounded.sum);
+    queries.offset.push_back(range.shift * rounded.sum);
     queries.scale.push_back(rounded.scale);
     queries.error.push_back(rounded.error);
     queries.length.push_back(
         Eigen::Map<const Eigen::VectorXf>(rest.data(), std::ssize(rest)).norm() * kUp);
     queries.mean_part.push_back(static_cast<float>(part + mean_square));
+  }
+  const std::int64_t padded = (unit.rows() + kQueryStep - 1) / kQueryStep * kQueryStep;
+  queries.offset.resize(padded);
+  for (std::vector<float>* column :
+       {&queries.scale, &queries.mean_part, &queries.length, &queries.error}) {
+    column->resize(padded);
   }
   return queries;
 }

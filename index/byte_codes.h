@@ -20,9 +20,13 @@ struct alignas(64) CodeBlock {
   std::uint8_t bytes[64];
 };
 
-// Gallery rows [n, d]: r_j ~ scale (code_j - 64), code 1 to 127. Rows are padded to
-// whole blocks, and there is room for three rows more, so that four at a time can be read.
+inline constexpr std::int64_t kSpareRows = 31;
+
+// Gallery rows [n, d]: r_j ~ scale (code_j - shift). AVX2 adds products in 16 bits, of which four fit
+// if codes are 1 to 127 and shift is 64; AMX adds in 32 bits, so that `tiled` codes are 1 to 255 and
+// shift is 128, with half the error. Rows are padded to whole blocks, and there is room for kSpareRows more, so that some at a time can be read.
 struct GalleryCodes {
+  bool tiled = false;                 // for byte_tiles.h
   std::int64_t rows = 0, stride = 0;  // stride: bytes of a row
   std::vector<CodeBlock> codes;       // [n, stride / 64]
   std::vector<float> scale;          // [n]
@@ -32,11 +36,12 @@ struct GalleryCodes {
   Eigen::RowVectorXf mean;           // [d]
 };
 
-// Query rows [q, d]: p_j ~ scale code_j, code -64 to 64, so that four products of a gallery byte
-// with a query byte fit 16 bits. There is room for one row more.
+// Query rows [q, d]: p_j ~ scale code_j, code -64 to 64, or -127 to 127 for tiled rows. There is room
+// for one row of codes more, and the other members hold zeros up to a multiple of kQueryStep.
+inline constexpr std::int64_t kQueryStep = 32;
 struct QueryCodes {
   std::vector<CodeBlock> codes;       // [q, stride / 64], int8
-  std::vector<std::int32_t> offset;   // [q] 64 times the sum of the codes
+  std::vector<std::int32_t> offset;   // [q] shift times the sum of the codes
   std::vector<float> scale;           // [q]
   std::vector<float> mean_part;       // [q] m.q
   std::vector<float> length;          // [q] |p|, rounded up
@@ -55,7 +60,7 @@ inline const std::int8_t* query_codes(const QueryCodes& queries, std::int64_t qu
 bool can_use_byte_codes();
 
 // REQUIRE can_use_byte_codes(); rows of length 1.
-GalleryCodes encode_gallery(const RowMatrix& unit);
+GalleryCodes encode_gallery(const RowMatrix& unit, bool tiled);
 QueryCodes encode_queries(const RowMatrix& unit, const GalleryCodes& gallery);
 
 // Room for the float arithmetic with which scores and bounds are put together.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <limits>
 
+#include "index/byte_tiles.h"
 #include "index/exact_score.h"
 
 namespace probe {
@@ -14,7 +15,8 @@ namespace {
 
 constexpr int kRows = 4, kQueries = 2;       // of one kernel call
 constexpr std::int64_t kQueryBlock = 128;    // their codes stay in the second-level cache
-constexpr std::int64_t kRowBlock = 16;       // and these in the first
+constexpr std::int64_t kRowBlock = 32;       // and these in the first
+static_assert(kQueryBlock % kTiledQueries == 0 && kRowBlock % kTiledRows == 0);
 
 __attribute__((target("avx2"))) inline __m256i load(const void* bytes) {
   return _mm256_load_si256(static_cast<const __m256i*>(bytes));
@@ -57,23 +59,19 @@ __attribute__((target("avx2"))) void dot_codes(const std::uint8_t* rows, const s
   dots[1] = add_up(b0, b1, b2, b3);
 }
 
-// The k best so far of one query.
-struct Best {
-  Neighbors heap;  // its front is the worst
-  float floor = -std::numeric_limits<float>::infinity();  // a row must reach this score
-
-  void offer(const Neighbor& neighbor, int k) {
-    if (std::ssize(heap) == k) {
-      if (!better(neighbor, heap.front())) return;
-      std::pop_heap(heap.begin(), heap.end(), better);
-      heap.back() = neighbor;
-    } else {
-      heap.push_back(neighbor);
-    }
-    std::push_heap(heap.begin(), heap.end(), better);
-    if (std::ssize(heap) == k) floor = heap.front().score;
+// Puts a neighbour among the k best so far of a query, of which the front is the worst. `floor`: the
+// score that a row must reach.
+void offer(Neighbors& heap, const Neighbor& neighbor, int k, float& floor) {
+  if (std::ssize(heap) == k) {
+    if (!better(neighbor, heap.front())) return;
+    std::pop_heap(heap.begin(), heap.end(), better);
+    heap.back() = neighbor;
+  } else {
+    heap.push_back(neighbor);
   }
-};
+  std::push_heap(heap.begin(), heap.end(), better);
+  if (std::ssize(heap) == k) floor = heap.front().score;
+}
 
 // A score in float, at most float_slack(d) from the exact one.
 __attribute__((target("avx2,fma"))) float float_score(const float* query, const float* row,
@@ -102,6 +100,7 @@ struct Work {
   const GalleryCodes& codes;
   const RowMatrix& gallery;
   const QueryCodes& query_codes;
+  const std::vector<CodeBlock>& tiles;  // of the queries; empty: without tiles
   const RowMatrix& queries;
   int k;
   const std::vector<Excluded>& excluded;
@@ -112,15 +111,25 @@ struct Work {
 class Scan {
  public:
   Scan(const Work& work, std::int64_t begin, std::int64_t end)
-      : work_(work), begin_(begin), end_(end), best_(end - begin) {}
+      : work_(work), begin_(begin), end_(end), best_(end - begin),
+        // Queries of the padding ask for nothing.
+        floors_(kQueryBlock, std::numeric_limits<float>::infinity()) {
+    std::fill_n(floors_.begin(), end - begin, -std::numeric_limits<float>::infinity());
+  }
 
   // False if too many rows were looked at again; `stop` is set then, and makes others stop.
   bool run(std::int64_t row_begin, std::int64_t row_end, std::atomic<bool>& stop) {
+    std::optional<TileLoan> loan;
+    if (!work_.tiles.empty()) loan.emplace();
     for (std::int64_t row = row_begin; row < row_end; row += kRowBlock) {
       if (stop) return false;
       const std::int64_t block_end = std::min(row + kRowBlock, row_end);
-      for (std::int64_t query = begin_; query < end_; query += kQueries) {
-        scan_block(query, row, block_end);
+      if (loan) {
+        scan_tiles(row, block_end);
+      } else {
+        for (std::int64_t query = begin_; query < end_; query += kQueries) {
+          scan_block(query, row, block_end);
+        }
       }
       // Early rows are nearly all looked at: the k best are not yet good. Later a share of 1 in
       // 50 costs about what the scan itself does.
@@ -134,9 +143,21 @@ class Scan {
     return true;
   }
 
-  std::vector<Best>& best() { return best_; }
+  // The k best of each query, in no order.
+  const std::vector<Neighbors>& best() const { return best_; }
 
  private:
+  void scan_tiles(std::int64_t row, std::int64_t row_end) {
+    const auto rows = row_end - row;
+    std::uint32_t open[kTiledRows];
+    for (std::int64_t query = begin_; query < end_; query += kTiledQueries) {
+      judge_tiles(work_.codes, row, work_.query_codes, work_.tiles, query, &floors_[query - begin_], open);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (; open[r] != 0; open[r] &= open[r] - 1) look_at(query + __builtin_ctz(open[r]), row + r);
+      }
+    }
+  }
+
   void scan_block(std::int64_t query, std::int64_t row, std::int64_t row_end) {
     const std::int64_t stride = work_.codes.stride;
     const auto queries = static_cast<int>(std::min<std::int64_t>(kQueries, end_ - query));
@@ -154,7 +175,7 @@ class Scan {
                                                  __m128i dots) {
     const GalleryCodes& codes = work_.codes;
     const QueryCodes& queries = work_.query_codes;
-    const float floor = best_[query - begin_].floor;
+    const float floor = floors_[query - begin_];
     const __m128i dot = _mm_sub_epi32(dots, _mm_set1_epi32(queries.offset[query]));
     const __m128 scale =
         _mm_mul_ps(_mm_set1_ps(queries.scale[query]), _mm_loadu_ps(&codes.scale[row]));
@@ -174,19 +195,20 @@ class Scan {
 
   void look_at(std::int64_t query, std::int64_t row) {
     ++looked_at_;
-    Best& best = best_[query - begin_];
+    float& floor = floors_[query - begin_];
     const Eigen::Index d = work_.gallery.cols();
     const float* vector = work_.gallery.data() + row * d;
     const float* asked = work_.queries.data() + query * d;
-    if (float_score(asked, vector, d) + work_.slack < best.floor) return;
+    if (float_score(asked, vector, d) + work_.slack < floor) return;
     const Excluded& skip = work_.excluded[query];
     if (std::binary_search(skip.begin(), skip.end(), row)) return;
-    best.offer({row, exact_score(asked, vector, d)}, work_.k);
+    offer(best_[query - begin_], {row, exact_score(asked, vector, d)}, work_.k, floor);
   }
 
   const Work& work_;
   std::int64_t begin_, end_;
-  std::vector<Best> best_;
+  std::vector<Neighbors> best_;
+  std::vector<float> floors_;
   double looked_at_ = 0;
 };
 
@@ -197,23 +219,25 @@ std::optional<std::vector<Neighbors>> scan_codes(const GalleryCodes& codes,
                                                  const RowMatrix& queries, int k,
                                                  const std::vector<Excluded>& excluded) {
   const QueryCodes query_codes = encode_queries(queries, codes);
-  const Work work{codes, gallery, query_codes, queries, k, excluded, float_slack(gallery.cols())};
+  std::vector<CodeBlock> tiles;
+  if (codes.tiled) tiles = tile_queries(query_codes, codes.stride);
+  const Work work{codes, gallery, query_codes, tiles, queries, k, excluded, float_slack(gallery.cols())};
   std::vector<Neighbors> result(queries.rows());
   std::atomic<bool> stop = false;
 #pragma omp parallel
   {
-    // A part of the rows for each thread, in whole kernel calls.
-    const std::int64_t calls = (codes.rows + kRows - 1) / kRows;
+    // A part of the rows for each thread, in whole blocks.
+    const std::int64_t blocks = (codes.rows + kRowBlock - 1) / kRowBlock;
     const std::int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    const std::int64_t row_begin = std::min(codes.rows, calls * thread / threads * kRows);
-    const std::int64_t row_end = std::min(codes.rows, calls * (thread + 1) / threads * kRows);
+    const std::int64_t row_begin = std::min(codes.rows, blocks * thread / threads * kRowBlock);
+    const std::int64_t row_end = std::min(codes.rows, blocks * (thread + 1) / threads * kRowBlock);
     for (std::int64_t from = 0; from < queries.rows() && !stop; from += kQueryBlock) {
       const std::int64_t to = std::min<std::int64_t>(from + kQueryBlock, queries.rows());
       Scan scan(work, from, to);
       if (!scan.run(row_begin, row_end, stop)) break;
 #pragma omp critical(probe_merge_best)
       for (std::int64_t q = from; q < to; ++q) {
-        const Neighbors& part = scan.best()[q - from].heap;
+        const Neighbors& part = scan.best()[q - from];
         result[q].insert(result[q].end(), part.begin(), part.end());
       }
     }

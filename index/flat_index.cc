@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "index/byte_scan.h"
+#include "index/byte_tiles.h"
 #include "index/exact_score.h"
 #include "probe/core/error.h"
 
@@ -26,7 +27,7 @@ struct FlatIndex::State {
     normalize_rows(gallery);
     if (way == SearchWay::automatic && gallery.rows() >= kFewestRowsForCodes &&
         can_use_byte_codes()) {
-      codes = encode_gallery(gallery);
+      codes = encode_gallery(gallery, can_use_tiles());
     }
   }
 

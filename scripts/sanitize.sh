@@ -26,7 +26,7 @@ case $kind in
     # one thread there, so that the loader's and the encoder's threads are what is judged.
     export OMP_NUM_THREADS=1
     targets=(probe index_test resume_test main_job_test determinism_test store_test)
-    select=(-R '^(FlatIndex|ByteScan|Bugcase2[89]|Bugcase3[1-5]|Resume|MainJob|Determinism|FeatureLog|TryApart)') ;;
+    select=(-R '^(FlatIndex|ByteScanWith|Bugcase2[89]|Bugcase3[1-5]|Resume|MainJob|Determinism|FeatureLog|TryApart)') ;;
   *) sed -n '2,8p' "$0" >&2; exit 2 ;;
 esac
 scripts/setup.sh --tests --no-build

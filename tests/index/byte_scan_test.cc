@@ -1,6 +1,8 @@
 // The oracle is a naive double loop; the bound is checked against vectors rounded by hand.
 #include "index/byte_scan.h"
 
+#include "index/byte_tiles.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,16 +37,17 @@ std::vector<Neighbors> naive(const RowMatrix& g, const RowMatrix& q, int k) {
   return all;
 }
 
-class ByteScan : public testing::Test {
+class ByteScan : public testing::TestWithParam<bool> {  // tiled
  protected:
   void SetUp() override {
     if (!can_use_byte_codes()) GTEST_SKIP() << "this CPU has no AVX2";
+    if (GetParam() && !can_use_tiles()) GTEST_SKIP() << "this CPU has no AMX";
   }
 };
 
 // Widths that are and are not a multiple of 64, odd numbers of rows and queries, vectors that
 // share most of their direction (as mean tokens do), and one outlying dimension.
-TEST_F(ByteScan, EqualsTheNaiveLoop) {
+TEST_P(ByteScan, EqualsTheNaiveLoop) {
   struct Case {
     int n, d, queries, k;
     float shared;
@@ -58,7 +61,7 @@ TEST_F(ByteScan, EqualsTheNaiveLoop) {
     if (c.outlier) gallery.col(7) *= 8, queries.col(7) *= 8;
     normalize_rows(gallery);
     normalize_rows(queries);
-    const GalleryCodes codes = encode_gallery(gallery);
+    const GalleryCodes codes = encode_gallery(gallery, GetParam());
     const auto found =
         scan_codes(codes, gallery, queries, c.k, std::vector<Excluded>(c.queries));
     ASSERT_TRUE(found.has_value()) << c.n;
@@ -66,9 +69,9 @@ TEST_F(ByteScan, EqualsTheNaiveLoop) {
   }
 }
 
-TEST_F(ByteScan, RowsThatAQueryMustNotBeGivenAreLeftOut) {
+TEST_P(ByteScan, RowsThatAQueryMustNotBeGivenAreLeftOut) {
   const RowMatrix rows = unit_rows(random_rows(3000, 32, 3));
-  const GalleryCodes codes = encode_gallery(rows);
+  const GalleryCodes codes = encode_gallery(rows, GetParam());
   const RowMatrix queries = rows.topRows(8);
   std::vector<Excluded> itself;
   for (std::int64_t q = 0; q < 8; ++q) itself.push_back({q});
@@ -79,12 +82,12 @@ TEST_F(ByteScan, RowsThatAQueryMustNotBeGivenAreLeftOut) {
 }
 
 // The largest products that codes can have, all of one sign: 16 bits must hold four of them.
-TEST_F(ByteScan, LargestCodesDoNotOverflow) {
+TEST_P(ByteScan, LargestCodesDoNotOverflow) {
   RowMatrix gallery = RowMatrix::Ones(8, 128);
   for (int i = 0; i < 8; ++i) gallery.row(i) *= i % 2 == 0 ? 1.0f : -1.0f;
   normalize_rows(gallery);
-  const GalleryCodes codes = encode_gallery(gallery);
-  EXPECT_EQ(row_codes(codes, 0)[0], 127);
+  const GalleryCodes codes = encode_gallery(gallery, GetParam());
+  EXPECT_EQ(row_codes(codes, 0)[0], GetParam() ? 255 : 127);
   EXPECT_EQ(row_codes(codes, 1)[0], 1);
   const auto found = scan_codes(codes, gallery, gallery, 8, std::vector<Excluded>(8));
   ASSERT_TRUE(found.has_value());
@@ -95,23 +98,23 @@ TEST_F(ByteScan, LargestCodesDoNotOverflow) {
 }
 
 // Bytes cannot order them, so nearly every row would be scored twice.
-TEST_F(ByteScan, GivesUpOnVectorsThatBytesCannotTellApart) {
+TEST_P(ByteScan, GivesUpOnVectorsThatBytesCannotTellApart) {
   const RowMatrix same = unit_rows(RowMatrix::Ones(9000, 32));
-  const GalleryCodes codes = encode_gallery(same);
+  const GalleryCodes codes = encode_gallery(same, GetParam());
   const RowMatrix queries = same.topRows(4);
   EXPECT_FALSE(scan_codes(codes, same, queries, 5, std::vector<Excluded>(4)).has_value());
 }
 
 // |r - r^|, |r^| and r.m of byte_codes.h, computed from the codes in double.
-TEST_F(ByteScan, ErrorsAndLengthsAreUpperBounds) {
+TEST_P(ByteScan, ErrorsAndLengthsAreUpperBounds) {
   const RowMatrix rows = unit_rows(random_rows(500, 70, 4, 0.3f));
-  const GalleryCodes codes = encode_gallery(rows);
+  const GalleryCodes codes = encode_gallery(rows, GetParam());
   const QueryCodes queries = encode_queries(rows, codes);
   for (int i = 0; i < 500; ++i) {
     double error = 0, length = 0, query_error = 0, rest_length = 0;
     for (int j = 0; j < 70; ++j) {
       const double rest = double{rows(i, j)} - codes.mean(j);
-      const double back = double{codes.scale[i]} * (row_codes(codes, i)[j] - 64);
+      const double back = double{codes.scale[i]} * (row_codes(codes, i)[j] - (GetParam() ? 128 : 64));
       const double query_back = double{queries.scale[i]} * query_codes(queries, i, codes.stride)[j];
       error += (rest - back) * (rest - back);
       length += back * back;
@@ -126,6 +129,9 @@ TEST_F(ByteScan, ErrorsAndLengthsAreUpperBounds) {
     EXPECT_GE(queries.length[i], std::sqrt(rest_length));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(ByteScanWith, ByteScan, testing::Bool(),
+                         [](const auto& tiled) { return tiled.param ? "tiles" : "avx2"; });
 
 }  // namespace
 }  // namespace probe
