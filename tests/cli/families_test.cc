@@ -138,9 +138,13 @@ TEST_P(OneFamily, DtypeAutoSaysWhatItTookAndWhy) {
   } else {
     EXPECT_EQ(taken, "float32");
   }
-  const json embedded = run({"embed", items_, "-e", "siglip", "--dtype", "auto", "-o",
-                             home_.path() / "auto.h5"});
-  EXPECT_EQ(embedded.at("provenance").at("compute_dtype"), taken);
+  // Measured again, and of a tower this small it may come out otherwise.
+  const test::ProgramResult embedded = test::run_probe(
+      {"embed", items_, "-e", "siglip", "--dtype", "auto", "-o", home_.path() / "auto.h5", "--encoder-dir", kBundles,
+       "--json"},
+      home_.path());
+  const std::string computed = json::parse(embedded.out).at("provenance").at("compute_dtype");
+  EXPECT_NE(embedded.err.find("dtype auto: " + computed + "; "), std::string::npos) << embedded.err;
 }
 
 TEST_P(OneFamily, VisionOnlyTowersCannotScoreTexts) {

@@ -128,5 +128,20 @@ TEST(FusedGraph, OtherTypesAreRewrittenOnlyWhereTheyCanBe) {
   }
 }
 
+TEST(FusedGraph, AttentionInBfloat16) {
+  if (!can_pack(at::kBFloat16)) GTEST_SKIP() << "this CPU has no bfloat16";
+  const c10::InferenceMode guard;
+  const std::string body =
+      "  q = torch.linear(x, self.square).unflatten(-1, [2, 4]).transpose(1, 2)\n"
+      "  return torch.scaled_dot_product_attention(q, q * 2, q + 1).transpose(1, 2).flatten(2)\n";
+  torch::jit::Module plain = module_of(body), rewritten = module_of(body, at::kBFloat16);
+  EXPECT_EQ(fuse_graph(rewritten, kRows), 1);
+  EXPECT_EQ(count(rewritten, kFusedAttention), has_kernels(at::kBFloat16) ? 1 : 0);
+  const at::Tensor x = torch::randn({3, 40, 8});
+  const at::Tensor got = rewritten.forward({x.to(at::kBFloat16)}).toTensor();
+  EXPECT_EQ(got.scalar_type(), at::kBFloat16);
+  EXPECT_LT((got.to(at::kFloat) - plain.forward({x}).toTensor()).abs().max().item<float>(), 0.05f);
+}
+
 }  // namespace
 }  // namespace probe
