@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -60,13 +61,15 @@ def take_turns(runners: dict) -> dict:
 
 
 class Turns:
-    """A program that repeats its work once for each line it is given: loaded once, and idle between its turns."""
+    """A program that repeats its work once for each line it is given: loaded once, and halted between its turns, since the
+    threads of some runtimes go on waiting actively for long."""
 
     def __init__(self, words: list, repeats: int):
         self.words, self.repeats = [str(word) for word in words], repeats
         self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
         self.once()  # loaded and warm
+        self.process.send_signal(signal.SIGSTOP)
 
     def once(self) -> float:
         try:
@@ -80,10 +83,14 @@ class Turns:
         return json.loads(line)["seconds"]
 
     def __call__(self) -> list[float]:
-        time.sleep(0.05)  # threads of the one before, that wait actively
-        return [self.once() for _ in range(self.repeats)]
+        self.process.send_signal(signal.SIGCONT)
+        self.once()  # not counted: the caches hold another's work
+        seconds = [self.once() for _ in range(self.repeats)]
+        self.process.send_signal(signal.SIGSTOP)
+        return seconds
 
     def close(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
 

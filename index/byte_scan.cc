@@ -70,7 +70,7 @@ void offer(Neighbors& heap, const Neighbor& neighbor, int k, float& floor) {
     heap.push_back(neighbor);
   }
   std::push_heap(heap.begin(), heap.end(), better);
-  if (std::ssize(heap) == k) floor = heap.front().score;
+  if (std::ssize(heap) == k) floor = std::max(floor, heap.front().score);
 }
 
 // A score in float, at most float_slack(d) from the exact one.
@@ -105,6 +105,8 @@ struct Work {
   int k;
   const std::vector<Excluded>& excluded;
   float slack;  // of float_score
+  // What some thread's k-th best reaches, for each query: no worse row is among the k best of all.
+  std::vector<std::atomic<float>>& reached;
 };
 
 // What one thread does: some queries against some rows.
@@ -124,6 +126,7 @@ class Scan {
     for (std::int64_t row = row_begin; row < row_end; row += kRowBlock) {
       if (stop) return false;
       const std::int64_t block_end = std::min(row + kRowBlock, row_end);
+      share_floors();
       if (loan) {
         scan_tiles(row, block_end);
       } else {
@@ -147,6 +150,17 @@ class Scan {
   const std::vector<Neighbors>& best() const { return best_; }
 
  private:
+  // A store may undo a higher one of another thread: both are true.
+  void share_floors() {
+    for (std::int64_t query = begin_; query < end_; ++query) {
+      std::atomic<float>& reached = work_.reached[query];
+      float& floor = floors_[query - begin_];
+      const float other = reached.load(std::memory_order_relaxed);
+      if (other > floor) floor = other;
+      if (floor > other) reached.store(floor, std::memory_order_relaxed);
+    }
+  }
+
   void scan_tiles(std::int64_t row, std::int64_t row_end) {
     const auto rows = row_end - row;
     std::uint32_t open[kTiledRows];
@@ -221,7 +235,10 @@ std::optional<std::vector<Neighbors>> scan_codes(const GalleryCodes& codes,
   const QueryCodes query_codes = encode_queries(queries, codes);
   std::vector<CodeBlock> tiles;
   if (codes.tiled) tiles = tile_queries(query_codes, codes.stride);
-  const Work work{codes, gallery, query_codes, tiles, queries, k, excluded, float_slack(gallery.cols())};
+  std::vector<std::atomic<float>> reached(queries.rows());
+  for (auto& floor : reached) floor = -std::numeric_limits<float>::infinity();
+  const Work work{codes, gallery, query_codes, tiles, queries, k, excluded, float_slack(gallery.cols()),
+                  reached};
   std::vector<Neighbors> result(queries.rows());
   std::atomic<bool> stop = false;
 #pragma omp parallel
