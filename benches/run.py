@@ -261,7 +261,6 @@ def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, t
         results.add(work_name, times["ours"], "its multiplications and additions at the peak", operations / peak, None)
     if batch == 1:
         return
-    tail[2] = 1
     stored = (bundle / "image.pt").stat().st_size
     empty = peak_memory([program, ROOT / "tests/data/bundles/clip", 1, threads, 1])
     used = peak_memory([program, bundle, batch, threads, 1, dtype]) - empty

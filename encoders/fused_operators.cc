@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "encoders/tower_kernels.h"
+#include "probe/core/avx512.h"
 
 namespace probe {
 namespace {
@@ -79,16 +80,18 @@ void in_place(const Tensor& x, void (*kernel)(T*, std::int64_t)) {
   });
 }
 
-// Calls that were put where has_kernels says so.
-Tensor& quick_gelu(Tensor& x) {
-  if (x.scalar_type() == at::kFloat) in_place(x, kernels().floats.quick_gelu);
-  else in_place(x, kernels().halves.quick_gelu);
+// `pick`: one kernel of a KernelsFor. These calls were put where has_kernels says so.
+template <typename Pick>
+Tensor& activate(Tensor& x, Pick pick) {
+  if (x.scalar_type() == at::kFloat) in_place(x, pick(kernels().floats));
+  else in_place(x, pick(kernels().halves));
   return x;
 }
+Tensor& quick_gelu(Tensor& x) {
+  return activate(x, [](const auto& set) { return set.quick_gelu; });
+}
 Tensor& tanh_gelu(Tensor& x) {
-  if (x.scalar_type() == at::kFloat) in_place(x, kernels().floats.tanh_gelu);
-  else in_place(x, kernels().halves.tanh_gelu);
-  return x;
+  return activate(x, [](const auto& set) { return set.tanh_gelu; });
 }
 
 // Rows of one head: a view wherever its channels lie side by side.
@@ -147,8 +150,7 @@ bool can_pack(at::ScalarType type) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if (!at::hasMKLDNN()) return false;
   if (type == at::kFloat) return true;
-  return type == at::kBFloat16 && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return type == at::kBFloat16 && can_use_avx512();
 #else
   return false;
 #endif

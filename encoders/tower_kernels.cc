@@ -2,23 +2,15 @@
 
 #include "encoders/tower_kernel_sets.h"
 #include "probe/core/amx.h"
+#include "probe/core/avx512.h"
 
 namespace probe {
 
 #ifdef PROBE_HAS_X86_KERNELS
 
-namespace {
-
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-}  // namespace
-
 std::vector<TowerKernels> tower_kernels() {
   std::vector<TowerKernels> sets;
-  const bool avx512 = has_avx512();
+  const bool avx512 = can_use_avx512();
   if (avx512 && __builtin_cpu_supports("avx512bf16") && can_use_amx()) sets.push_back(amx_kernels());
   if (avx512) {
     sets.push_back(avx512_kernels());

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "probe/core/amx.h"
+#include "probe/core/avx512.h"
 
 #define PROBE_TILES \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,amx-tile,amx-int8")))
@@ -44,17 +45,12 @@ PROBE_TILES void dot_tiles(const std::uint8_t* rows, std::int64_t stride, const 
 }
 
 // GCC forgets the target of constructors.
-PROBE_TILES void set_shapes() {
-  _tile_loadconfig(&kWholeTiles);
-}
+PROBE_TILES void set_shapes() { _tile_loadconfig(&kWholeTiles); }
 PROBE_TILES void release() { _tile_release(); }
 
 }  // namespace
 
-bool can_use_tiles() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && can_use_amx();
-}
+bool can_use_tiles() { return can_use_avx512() && can_use_amx(); }
 
 std::vector<CodeBlock> tile_queries(const QueryCodes& queries, std::int64_t stride) {
   const auto padded = static_cast<std::int64_t>(queries.scale.size());
