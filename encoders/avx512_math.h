@@ -55,4 +55,60 @@ PROBE_AVX512_INLINE __m512 exp_between(__m512 x) {
   return _mm512_scalef_ps(sum, n);
 }
 
+// 2^x, at most one part in 13,000 off, of which bfloat16 shows nothing. The polynomial of degree three
+// with the least relative error from -1/2 to 1/2 (Lawson's iteration).
+PROBE_AVX512_INLINE __m512 power_of_two(__m512 x) {
+  const __m512 rest = _mm512_reduce_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m512 sum = _mm512_set1_ps(0.0551716237f);
+  sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(0.242611119f));
+  sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(0.693260994f));
+  sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(0.999928074f));
+  return _mm512_scalef_ps(sum, _mm512_sub_ps(x, rest));
+}
+
+// 1 / x by an estimate of 14 bits and one step of Newton's.
+PROBE_AVX512_INLINE __m512 reciprocal(__m512 x) {
+  const __m512 guess = _mm512_rcp14_ps(x);
+  return _mm512_fmadd_ps(guess, _mm512_fnmadd_ps(x, guess, _mm512_set1_ps(1.0f)), guess);
+}
+
+// e^x and 1 / x to float32's last places, or as exact as bfloat16 shows.
+template <bool exact>
+PROBE_AVX512_INLINE __m512 exponential(__m512 x) {
+  if constexpr (exact) return exp_between(bounded(x));
+  return power_of_two(_mm512_mul_ps(_mm512_min_ps(_mm512_set1_ps(87.0f), x), _mm512_set1_ps(1.44269504f)));
+}
+template <bool exact>
+PROBE_AVX512_INLINE __m512 inverse(__m512 x) {
+  if constexpr (exact) return reciprocal(x);
+  return _mm512_rcp14_ps(x);
+}
+
+// GELU's error function by Abramowitz and Stegun, 7.1.26, at most 1.5e-7 off.
+template <bool exact>
+PROBE_AVX512_INLINE __m512 activate_to(__m512 x, Activation activation) {
+  const __m512 one = _mm512_set1_ps(1.0f);
+  if (activation == Activation::gelu) {
+    const __m512 size = _mm512_abs_ps(x), z = _mm512_mul_ps(size, _mm512_set1_ps(0.70710678f));
+    const __m512 t = inverse<exact>(_mm512_fmadd_ps(z, _mm512_set1_ps(0.3275911f), one));
+    __m512 sum = _mm512_set1_ps(1.061405429f);
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-1.453152027f));
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(1.421413741f));
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-0.284496736f));
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(0.254829592f));
+    // What lies beyond |x|: (1 - erf z) / 2, of which gelu(x) = max(x, 0) - |x| times that.
+    const __m512 rest = exponential<exact>(_mm512_mul_ps(_mm512_mul_ps(z, z), _mm512_set1_ps(-1.0f)));
+    const __m512 beyond = _mm512_mul_ps(_mm512_mul_ps(sum, t), _mm512_mul_ps(rest, _mm512_set1_ps(0.5f)));
+    return _mm512_fnmadd_ps(size, beyond, _mm512_max_ps(_mm512_setzero_ps(), x));
+  }
+  // x / (1 + e^-g(x)): g(x) = 1.702 x, or 2 sqrt(2 / pi) (x + 0.044715 x^3).
+  const __m512 cubic = _mm512_fmadd_ps(_mm512_mul_ps(x, x), _mm512_set1_ps(0.044715f), one);
+  const __m512 g = activation == Activation::tanh_gelu
+                       ? _mm512_mul_ps(_mm512_mul_ps(x, _mm512_set1_ps(-1.5957691f)), cubic)
+                       : _mm512_mul_ps(x, _mm512_set1_ps(-1.702f));
+  return _mm512_mul_ps(x, inverse<exact>(_mm512_add_ps(one, exponential<exact>(g))));
+}
+PROBE_AVX512_INLINE __m512 activate(__m512 x, Activation activation) { return activate_to<true>(x, activation); }
+PROBE_AVX512_INLINE __m512 activate_roughly(__m512 x, Activation activation) { return activate_to<false>(x, activation); }
+
 }  // namespace probe

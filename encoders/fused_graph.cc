@@ -4,11 +4,14 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "encoders/fused_operators.h"
+#include "encoders/tower_kernels.h"
 
 namespace probe {
 namespace {
@@ -65,16 +68,25 @@ class Fusion {
     }
     if (linears.empty()) return 0;
     // Towers are of one type.
-    if (has_kernels(weight_of(linears.front())->scalar_type())) {
-      for (Node* linear : linears) fuse_activation(*linear);
+    const at::ScalarType type = weight_of(linears.front())->scalar_type();
+    const bool own = has_products(type, rows_);
+    if (has_kernels(type)) {
+      if (!own) for (Node* linear : linears) fuse_activation(*linear);
       for (Node* attention : attentions) fuse_attention(*attention);
     }
-    for (Node* linear : linears) fuse_linear(*linear);
+    if (own) scratch_ = at::empty(largest(linears), at::TensorOptions(type));
+    for (Node* linear : linears) fuse_linear(*linear, own && weight_of(linear)->scalar_type() == type);
     torch::jit::EliminateDeadCode(graph_.block());
     return static_cast<int>(linears.size());
   }
 
  private:
+  static std::int64_t largest(const std::vector<Node*>& linears) {
+    std::int64_t most = 0;
+    for (const Node* linear : linears) most = std::max(most, weight_of(linear)->numel());
+    return most;
+  }
+
   // A node before `place` that takes over from `output`.
   void take_over(const char* kind, const std::vector<Value*>& inputs, Node* place, Value* output) {
     const torch::jit::WithInsertPoint here(place);
@@ -84,18 +96,21 @@ class Fusion {
     output->replaceAllUsesWith(fused->output());
   }
 
-  // y sigmoid(1.702 y) as our exporter writes it, or gelu(y, "tanh"), where nothing else needs y.
-  void fuse_activation(Node& linear) {
-    Value* const y = linear.output();
+  // What is done to a product's result, by nodes of which the last one comes first.
+  struct Gate {
+    Activation activation = Activation::none;
+    std::vector<Node*> nodes;
+  };
+
+  // gelu(y), or y sigmoid(1.702 y) as our exporter writes it, where nothing else needs y.
+  Gate gate_of(Value* y) const {
     if (Node* const gelu = only_user(y); gelu != nullptr && is(gelu, "aten::gelu")) {
       const auto form = torch::jit::toIValue(gelu->input(1));
-      if (form && form->isString() && form->toStringRef() == "tanh") {
-        take_over(kFusedTanhGelu, {y}, gelu, gelu->output());
-        gelu->destroy();
-      }
-      return;
+      if (!form || !form->isString()) return {};
+      if (form->toStringRef() == "tanh") return {Activation::tanh_gelu, {gelu}};
+      return form->toStringRef() == "none" ? Gate{Activation::gelu, {gelu}} : Gate();
     }
-    if (y->uses().size() != 2) return;
+    if (y->uses().size() != 2) return {};
     for (const auto& use : y->uses()) {
       Node* const scaled = use.user;
       if (!is(scaled, "aten::mul") || scaled->input(0) != y) continue;
@@ -105,12 +120,23 @@ class Fusion {
       Node* const product = only_user(sigmoid->output());
       if (product == nullptr || !is(product, "aten::mul")) continue;
       if (product->input(0) != y && product->input(1) != y) continue;
-      take_over(kFusedQuickGelu, {y}, product, product->output());
-      product->destroy();
-      sigmoid->destroy();
-      scaled->destroy();
-      return;
+      return {Activation::quick_gelu, {product, sigmoid, scaled}};
     }
+    return {};
+  }
+
+  void destroy(const std::vector<Node*>& nodes) {
+    for (Node* node : nodes) node->destroy();
+  }
+
+  // In place, after LibTorch's product. Its GELU is not worse than one of ours.
+  void fuse_activation(Node& linear) {
+    Value* const y = linear.output();
+    const Gate gate = gate_of(y);
+    if (gate.activation == Activation::none || gate.activation == Activation::gelu) return;
+    Node* const last = gate.nodes.front();
+    take_over(gate.activation == Activation::tanh_gelu ? kFusedTanhGelu : kFusedQuickGelu, {y}, last, last->output());
+    destroy(gate.nodes);
   }
 
   void fuse_attention(Node& attention) {
@@ -125,37 +151,67 @@ class Fusion {
     attention.destroy();
   }
 
-  void fuse_linear(Node& linear) {
-    Node* add = only_user(linear.output());
+  // The addition of a tensor to `y`, if that is all that y is for, and the tensor.
+  std::pair<Node*, Value*> residual_of(const Value* y) const {
+    Node* const add = only_user(y);
+    if (add == nullptr || !is(add, "aten::add") || number(add->input(2)) != 1.0) return {};
+    Value* const residual = add->input(add->input(0) == y ? 1 : 0);
+    if (residual == y || !residual->type()->isSubtypeOf(*c10::TensorType::get())) return {};
+    return {add, residual};
+  }
+
+  // How many constants of the graph lie in this tensor's memory.
+  std::int64_t constants_of(const at::Tensor& tensor) const {
+    std::int64_t found = 0;
+    for (const Node* node : graph_.nodes()) {
+      if (node->kind() != torch::jit::prim::Constant || node->outputs().size() != 1) continue;
+      const auto constant = torch::jit::toIValue(node->output());
+      found += constant && constant->isTensor() && constant->toTensor().has_storage() &&
+               constant->toTensor().is_alias_of(tensor);
+    }
+    return found;
+  }
+
+  void fuse_linear(Node& linear, bool own) {
+    const at::Tensor plain = *weight_of(&linear);
+    const Gate gate = own ? gate_of(linear.output()) : Gate();
+    std::vector<Node*> replaced = gate.nodes;
     Value* residual = nullptr;
-    if (add != nullptr && is(add, "aten::add") && number(add->input(2)) == 1.0) {
-      residual = add->input(add->input(0) == linear.output() ? 1 : 0);
+    if (replaced.empty()) {
+      const auto [add, other] = residual_of(linear.output());
+      residual = other;
+      if (add != nullptr) replaced.push_back(add);
     }
-    if (residual == nullptr || residual == linear.output() ||
-        !residual->type()->isSubtypeOf(*c10::TensorType::get())) {
-      residual = nullptr;
-      add = nullptr;
-    }
-    Node* const last = add == nullptr ? &linear : add;
+    replaced.push_back(&linear);
+    Node* const last = replaced.front();
     const torch::jit::WithInsertPoint here(last);
     if (residual == nullptr) residual = graph_.insertConstant(c10::IValue());
-    Value* used = linear.input(1);
-    if (const at::Tensor plain = *weight_of(&linear); packing_wins(plain.scalar_type())) {
-      // Tensors in oneDNN's layout have no storage, which common constants must have.
-      Node* const packed = graph_.create(torch::jit::prim::ConstantMKLDNNTensor);
-      packed->t_(torch::jit::attr::value, pack_weight(plain, rows_));
-      used = graph_.insertNode(packed)->output();
-    }
-    take_over(kFusedLinear, {linear.input(0), used, linear.input(2), residual}, last, last->output());
     Node* const weight = linear.input(1)->node();
-    if (add != nullptr) add->destroy();
-    linear.destroy();
+    if (own) {
+      const bool alone = linear.input(1)->uses().size() == 1 && constants_of(plain) == 1;
+      Value* const packed = graph_.insertConstant(pack_for_product(plain, alone ? &scratch_ : nullptr));
+      Value* const columns = graph_.insertConstant(plain.size(0));
+      Value* const activation = graph_.insertConstant(static_cast<std::int64_t>(gate.activation));
+      take_over(kFusedProduct, {linear.input(0), packed, columns, linear.input(2), residual, activation}, last,
+                last->output());
+    } else {
+      Value* used = linear.input(1);
+      if (packing_wins(plain.scalar_type())) {
+        // Tensors in oneDNN's layout have no storage, which common constants must have.
+        Node* const packed = graph_.create(torch::jit::prim::ConstantMKLDNNTensor);
+        packed->t_(torch::jit::attr::value, pack_weight(plain, rows_));
+        used = graph_.insertNode(packed)->output();
+      }
+      take_over(kFusedLinear, {linear.input(0), used, linear.input(2), residual}, last, last->output());
+    }
+    destroy(replaced);
     // At once, or all weights would be in memory twice.
     if (!weight->hasUses()) weight->destroy();
   }
 
   Graph& graph_;
   std::int64_t rows_;
+  at::Tensor scratch_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -69,6 +70,46 @@ const KernelsFor<T>& kernels_for() {
 template <typename T>
 T* data_of(const Tensor& x) {
   return static_cast<T*>(x.data_ptr());
+}
+
+// The packed weight says how deep and how wide it is, so that no archive leads beyond it.
+template <typename T>
+void multiply(const Tensor& x, const Tensor& weight, const Tensor* bias, const Tensor* residual, Activation activation,
+              Tensor& out) {
+  const ProductKernels<T>& products = kernels_for<T>().products;
+  Product<T> all;
+  all.depth = x.size(-1), all.columns = out.size(-1), all.rows = out.numel() / all.columns;
+  const std::int64_t panels = (all.columns + products.panel - 1) / products.panel;
+  TORCH_CHECK(weight.is_contiguous() && weight.numel() == panels * products.panel * products.packed_depth(all.depth),
+              "probe::product: a weight of another shape");
+  all.x = data_of<T>(x), all.weight = data_of<T>(weight), all.out = data_of<T>(out);
+  all.bias = bias == nullptr ? nullptr : data_of<T>(*bias);
+  all.residual = residual == nullptr ? nullptr : data_of<T>(*residual);
+  all.activation = activation;
+  if (all.rows == 0) return;
+  at::parallel_for(0, panels, 1, [&](std::int64_t begin, std::int64_t end) {
+    Product<T> some = all;
+    some.begin = begin * products.panel, some.end = std::min(all.columns, end * products.panel);
+    products.multiply(some);
+  });
+}
+
+Tensor product(const Tensor& x, const Tensor& weight, std::int64_t columns, const std::optional<Tensor>& bias,
+               const std::optional<Tensor>& residual, std::int64_t activation) {
+  const at::ScalarType type = x.scalar_type();
+  TORCH_CHECK(has_products(type, 1) && weight.scalar_type() == type && columns > 0 && x.dim() > 0 && x.size(-1) > 0,
+              "probe::product: expected float rows");
+  TORCH_CHECK(!bias || (bias->scalar_type() == type && bias->numel() == columns), "probe::product: another bias");
+  TORCH_CHECK(activation >= 0 && activation <= static_cast<int>(Activation::gelu), "probe::product: no such activation");
+  auto sizes = x.sizes().vec();
+  sizes.back() = columns;
+  Tensor out = at::empty(sizes, x.options());
+  const bool alike = residual && residual->sizes() == out.sizes() && residual->scalar_type() == type;
+  const Tensor rows = x.contiguous();
+  const Tensor offset = bias ? bias->contiguous() : Tensor(), start = alike ? residual->contiguous() : Tensor();
+  const auto run = type == at::kFloat ? multiply<float> : multiply<Bfloat16>;
+  run(rows, weight, bias ? &offset : nullptr, alike ? &start : nullptr, static_cast<Activation>(activation), out);
+  return residual && !alike ? at::add(out, *residual) : out;
 }
 
 template <typename T>
@@ -146,6 +187,31 @@ bool has_kernels(at::ScalarType type) {
   return type == at::kBFloat16 && kernels().halves.attend != nullptr;
 }
 
+bool has_products(at::ScalarType type, std::int64_t rows) {
+  if (type == at::kFloat) return rows <= kernels().floats.products.most_rows;
+  return type == at::kBFloat16 && rows <= kernels().halves.products.most_rows;
+}
+
+namespace {
+template <typename T>
+Tensor pack_as(const Tensor& weight, Tensor* scratch) {
+  const ProductKernels<T>& products = kernels_for<T>().products;
+  const std::int64_t columns = weight.size(0), depth = weight.size(1);
+  const std::int64_t panels = (columns + products.panel - 1) / products.panel;
+  const std::vector<std::int64_t> sizes = {panels * products.panel, products.packed_depth(depth)};
+  const bool in_place = scratch != nullptr && weight.sizes() == at::IntArrayRef(sizes) && scratch->numel() >= weight.numel();
+  const Tensor packed = in_place ? scratch->narrow(0, 0, weight.numel()).view(sizes) : at::empty(sizes, weight.options());
+  products.pack(data_of<T>(weight), columns, depth, data_of<T>(packed));
+  return in_place ? weight.copy_(packed) : packed;
+}
+}  // namespace
+
+Tensor pack_for_product(const Tensor& weight, Tensor* scratch) {
+  const Tensor dense = weight.contiguous();
+  if (!dense.is_same(weight)) scratch = nullptr;
+  return dense.scalar_type() == at::kFloat ? pack_as<float>(dense, scratch) : pack_as<Bfloat16>(dense, scratch);
+}
+
 bool can_pack(at::ScalarType type) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if (!at::hasMKLDNN()) return false;
@@ -176,6 +242,8 @@ Tensor pack_weight(const Tensor& weight, std::int64_t rows) {
 TORCH_LIBRARY(probe, library) {
   library.def("linear(Tensor x, Tensor weight, Tensor? bias, Tensor? residual) -> Tensor",
               &probe::linear);
+  library.def("product(Tensor x, Tensor weight, int columns, Tensor? bias, Tensor? residual, int activation) -> Tensor",
+              &probe::product);
   library.def("quick_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::quick_gelu);
   library.def("tanh_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::tanh_gelu);
   library.def("attention(Tensor q, Tensor k, Tensor v, float? scale) -> Tensor",

@@ -13,14 +13,25 @@ namespace probe {
 //   probe::quick_gelu_(Tensor(a!) x), probe::tanh_gelu_(Tensor(a!) x) -> Tensor(a!)
 //   probe::attention(Tensor q, Tensor k, Tensor v, float? scale) -> Tensor
 //     softmax(scale q k^T) v of [b, h, t, d]; default scale 1 / sqrt(d)
-// The last three for types that have kernels here.
+//   probe::product(Tensor x, Tensor weight, int columns, Tensor? bias, Tensor? residual, int activation)
+//     as linear, of a weight from pack_for_product, with an Activation before the residual
+// The last four for types that have kernels here.
 inline constexpr const char* kFusedLinear = "probe::linear";
 inline constexpr const char* kFusedQuickGelu = "probe::quick_gelu_";
 inline constexpr const char* kFusedTanhGelu = "probe::tanh_gelu_";
+inline constexpr const char* kFusedProduct = "probe::product";
 inline constexpr const char* kFusedAttention = "probe::attention";
 
 // True if this CPU has kernels of ours (tower_kernels.h) for this type.
 bool has_kernels(at::ScalarType type);
+
+// True if products of ours are there for this type on this CPU, and not slower than LibTorch's for inputs of
+// `rows` rows.
+bool has_products(at::ScalarType type, std::int64_t rows);
+
+// The weight [n, k] for probe::product. With `scratch`, a vector of its type, where the weight is if it fits
+// there: memory that is freed between others is too small for the next.
+at::Tensor pack_for_product(const at::Tensor& weight, at::Tensor* scratch);
 
 // True if oneDNN multiplies this type on this CPU (bfloat16 needs AVX-512).
 bool can_pack(at::ScalarType type);

@@ -23,6 +23,34 @@ struct Head {
 
 using Scratch = std::vector<float>;  // reused from call to call
 
+enum class Activation { none, quick_gelu, tanh_gelu, gelu };  // x sigmoid(1.702 x); GELU's tanh form; GELU
+
+// out = activation(x weight^T + bias) + residual, for some of the columns. x [rows, depth], residual and out
+// [rows, columns], all dense.
+template <typename T>
+struct Product {
+  const T* x = nullptr;
+  const T* weight = nullptr;  // packed
+  const T* bias = nullptr;      // [columns]; null: zeros
+  const T* residual = nullptr;  // null: none
+  T* out = nullptr;
+  std::int64_t rows = 0, depth = 0, columns = 0;  // above 0
+  std::int64_t begin = 0, end = 0;                // columns to compute, from a panel's first on
+  Activation activation = Activation::none;
+};
+
+// Products with a weight [columns, depth] that was packed before. Sums are float32; their order is the same
+// for all rows.
+template <typename T>
+struct ProductKernels {
+  std::int64_t panel = 0;  // columns
+  std::int64_t (*packed_depth)(std::int64_t depth) = nullptr;
+  // `out`: packed_depth(depth) for each column, columns rounded up to whole panels.
+  void (*pack)(const T* weight, std::int64_t columns, std::int64_t depth, T* out) = nullptr;
+  void (*multiply)(const Product<T>&) = nullptr;
+  std::int64_t most_rows = 0;  // up to which LibTorch's own are not better
+};
+
 // For one type. The scores of a few queries at a time stay in the cache (Dao et al., 2022, without
 // its online softmax: at up to a few thousand keys a row of scores fits); sums are float32.
 // NaN in the inputs gives NaN; infinite scores may.
@@ -32,6 +60,7 @@ struct KernelsFor {
   // In place: x sigmoid(1.702 x), and GELU's tanh form.
   void (*quick_gelu)(T* values, std::int64_t count) = nullptr;
   void (*tanh_gelu)(T* values, std::int64_t count) = nullptr;
+  ProductKernels<T> products;
 };
 
 // What one set of instructions has. Members without functions: LibTorch's own are better there.

@@ -201,7 +201,7 @@ PROBE_AVX2 void tanh_gelu(float* values, std::int64_t count) { gate_all(values, 
 
 }  // namespace
 
-TowerKernels avx2_kernels() { return {"avx2", {attend, quick_gelu, tanh_gelu}, {}}; }
+TowerKernels avx2_kernels() { return {"avx2", {attend, quick_gelu, tanh_gelu, {}}, {}}; }
 
 }  // namespace probe
 

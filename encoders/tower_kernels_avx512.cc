@@ -174,24 +174,11 @@ PROBE_AVX512 void attend(const Head<T>& head, Scratch& scratch) {
   }
 }
 
-// x / (1 + e^-g(x)); `tanh`: g(x) = 2 sqrt(2 / pi) (x + 0.044715 x^3). The quotient by an estimate of
-// 14 bits and one step of Newton's.
-PROBE_AVX512_INLINE __m512 gate(__m512 x, bool tanh) {
-  const __m512 one = _mm512_set1_ps(1.0f);
-  const __m512 cubic = _mm512_fmadd_ps(_mm512_mul_ps(x, x), _mm512_set1_ps(0.044715f), one);
-  const __m512 g = tanh ? _mm512_mul_ps(_mm512_mul_ps(x, _mm512_set1_ps(-1.5957691f)), cubic)
-                        : _mm512_mul_ps(x, _mm512_set1_ps(-1.702f));
-  const __m512 below = _mm512_add_ps(one, exp_between(bounded(g)));
-  const __m512 guess = _mm512_rcp14_ps(below);
-  const __m512 rest = _mm512_fnmadd_ps(below, guess, one);
-  return _mm512_mul_ps(x, _mm512_fmadd_ps(guess, rest, guess));
-}
-
-template <typename T, bool tanh>
-PROBE_AVX512 void gate_all(T* values, std::int64_t count) {
+template <typename T, Activation activation>
+PROBE_AVX512 void activate_all(T* values, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) {
     const __mmask16 lanes = first_lanes(count - i);
-    store(values + i, lanes, gate(load(values + i, lanes), tanh));
+    store(values + i, lanes, activate(load(values + i, lanes), activation));
   }
 }
 
@@ -199,8 +186,10 @@ PROBE_AVX512 void gate_all(T* values, std::int64_t count) {
 
 TowerKernels avx512_kernels() {
   return {"avx512",
-          {attend<float>, gate_all<float, false>, gate_all<float, true>},
-          {attend<Bfloat16>, gate_all<Bfloat16, false>, gate_all<Bfloat16, true>}};
+          {attend<float>, activate_all<float, Activation::quick_gelu>, activate_all<float, Activation::tanh_gelu>,
+           avx512_products()},
+          {attend<Bfloat16>, activate_all<Bfloat16, Activation::quick_gelu>,
+           activate_all<Bfloat16, Activation::tanh_gelu>, {}}};
 }
 
 }  // namespace probe

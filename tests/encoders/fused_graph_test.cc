@@ -2,7 +2,10 @@
 #include "encoders/fused_graph.h"
 
 #include <gtest/gtest.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/api/module.h>
+
+#include <functional>
 
 #include "encoders/fused_operators.h"
 
@@ -10,6 +13,10 @@ namespace probe {
 namespace {
 
 constexpr int kRows = 12;
+
+// What a product becomes, and how many nodes an activation after it is.
+const char* product_kind(at::ScalarType type = at::kFloat) { return has_products(type, kRows) ? kFusedProduct : kFusedLinear; }
+int activation_nodes(at::ScalarType type = at::kFloat) { return has_kernels(type) && !has_products(type, kRows) ? 1 : 0; }
 
 // A module of this forward with weights up [24, 8], down [8, 24], square [8, 8] and biases.
 torch::jit::Module module_of(const std::string& body, at::ScalarType type = at::kFloat) {
@@ -56,18 +63,18 @@ const std::string kDown = "torch.linear(y, self.down, self.down_bias)\n";
 TEST(FusedGraph, ABlockOfClipBecomesThreeSteps) {
   const auto module =
       fused(kUp + "  y = y * torch.sigmoid(y * 1.702)\n  return x + " + kDown, 2);
-  EXPECT_EQ(count(module, kFusedLinear), 2);
+  EXPECT_EQ(count(module, product_kind()), 2);
   EXPECT_EQ(count(module, "aten::add"), 0);
-  EXPECT_EQ(count(module, kFusedQuickGelu), has_kernels(at::kFloat) ? 1 : 0);
+  EXPECT_EQ(count(module, kFusedQuickGelu), activation_nodes());
   EXPECT_EQ(count(module, "aten::sigmoid"), has_kernels(at::kFloat) ? 0 : 1);
 }
 
 TEST(FusedGraph, ABlockOfSiglipToo) {
   const auto module =
       fused(kUp + "  y = torch.gelu(y, approximate='tanh')\n  return " + kDown + "", 2);
-  EXPECT_EQ(count(module, kFusedTanhGelu), has_kernels(at::kFloat) ? 1 : 0);
+  EXPECT_EQ(count(module, kFusedTanhGelu), activation_nodes());
   const auto exact = fused(kUp + "  y = torch.gelu(y)\n  return " + kDown, 2);
-  EXPECT_EQ(count(exact, "aten::gelu"), 1);
+  EXPECT_EQ(count(exact, "aten::gelu"), has_products(at::kFloat, kRows) ? 0 : 1);
   EXPECT_EQ(count(exact, kFusedTanhGelu), 0);
 }
 
@@ -104,6 +111,43 @@ TEST(FusedGraph, AttentionWithoutAMaskAlone) {
   // Shapes that the kernel does not know go to LibTorch: fewer keys than values' rows cannot be, but
   // three dimensions can.
   fused("  q = torch.linear(x, self.square)\n  return torch.scaled_dot_product_attention(q, q, q)\n", 1);
+}
+
+// Products of ours are taken up to the rows where LibTorch's are faster, and then not.
+TEST(FusedGraph, ManyRowsGoToLibTorch) {
+  const c10::InferenceMode guard;
+  constexpr int kMany = 100000;
+  if (has_products(at::kFloat, kMany) || !has_products(at::kFloat, kRows)) GTEST_SKIP() << "one kind for all rows here";
+  torch::jit::Module module = module_of(kUp + "  return y\n");
+  EXPECT_EQ(fuse_graph(module, kMany), 1);
+  EXPECT_EQ(count(module, kFusedLinear), 1);
+}
+
+// Weights that two products share are packed twice, not over each other.
+TEST(FusedGraph, OneWeightForTwoProducts) {
+  fused("  return torch.linear(torch.linear(x, self.square), self.square)\n", 2);
+}
+
+TEST(FusedGraph, AProductRefusesWhatItWasNotPackedFor) {
+  if (!has_products(at::kFloat, kRows)) GTEST_SKIP() << "this CPU runs LibTorch's own";
+  const auto product = c10::Dispatcher::singleton().findSchemaOrThrow(kFusedProduct, "").typed<at::Tensor(
+      const at::Tensor&, const at::Tensor&, std::int64_t, const std::optional<at::Tensor>&,
+      const std::optional<at::Tensor>&, std::int64_t)>();
+  const at::Tensor packed = pack_for_product(torch::randn({24, 8}), nullptr), x = torch::randn({5, 8});
+  EXPECT_EQ(product.call(x, packed, 24, {}, {}, 0).sizes(), at::IntArrayRef({5, 24}));
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { product.call(torch::randn({5, 9}), packed, 24, {}, {}, 0); },
+           [&] { product.call(x, packed, 100, {}, {}, 0); },
+           [&] { product.call(x, packed, 24, torch::randn({23}), {}, 0); },
+           [&] { product.call(x, packed, 24, {}, {}, 9); },
+           [&] { product.call(x.to(at::kDouble), packed, 24, {}, {}, 0); }}) {
+    try {
+      call();
+      FAIL() << "was not refused";
+    } catch (const c10::Error& error) {
+      EXPECT_NE(std::string(error.what()).find("probe::product: "), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(FusedGraph, BranchesAndMutationStayAsTheyAre) {

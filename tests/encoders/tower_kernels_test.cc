@@ -171,6 +171,93 @@ TYPED_TEST(TowerKernelsOf, NaNIsNotLost) {
   }
 }
 
+double activated(double x, Activation activation) {
+  switch (activation) {
+    case Activation::none: return x;
+    case Activation::quick_gelu: return x / (1.0 + std::exp(-1.702 * x));
+    case Activation::tanh_gelu:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::gelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+  }
+  return 0.0;
+}
+
+// Shapes around tiles, panels, groups of rows, blocks and parts of the depth, and SigLIP's 4304.
+TYPED_TEST(TowerKernelsOf, ProductsEqualTheNaiveLoop) {
+  struct Shape {
+    std::int64_t rows, columns, depth;
+  };
+  const auto values_of = [](std::size_t count, float spread) {
+    std::vector<TypeParam> values;
+    for (const float value : random_values(count, spread)) values.push_back(from_float<TypeParam>(value));
+    return values;
+  };
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    const ProductKernels<TypeParam>& products = kernels.products;
+    if (products.multiply == nullptr) continue;
+    for (const auto [rows, columns, depth] :
+         {Shape{1, 1, 1}, {1, 17, 33}, {2, 16, 32}, {13, 33, 31}, {16, 32, 64}, {17, 100, 65}, {33, 48, 800},
+          {50, 768, 100}, {50, 40, 1600}, {197, 31, 96}, {700, 20, 40}, {3, 4304, 40}, {40, 24, 4304}}) {
+      const auto x = values_of(rows * depth, 1.0f), weight = values_of(columns * depth, 1.0f / std::sqrt(float(depth)));
+      const auto bias = values_of(columns, 1.0f), residual = values_of(rows * columns, 1.0f);
+      const std::int64_t panels = (columns + products.panel - 1) / products.panel;
+      std::vector<TypeParam> packed(panels * products.panel * products.packed_depth(depth), from_float<TypeParam>(7.0f));
+      products.pack(weight.data(), columns, depth, packed.data());
+      for (const Activation activation :
+           {Activation::none, Activation::quick_gelu, Activation::tanh_gelu, Activation::gelu}) {
+        const bool with_residual = activation == Activation::none || activation == Activation::gelu;
+        std::vector<TypeParam> out(rows * columns + 64, from_float<TypeParam>(-9.0f));
+        Product<TypeParam> product;
+        product.x = x.data(), product.weight = packed.data(), product.out = out.data();
+        product.bias = activation == Activation::tanh_gelu ? nullptr : bias.data();
+        product.residual = with_residual ? residual.data() : nullptr;
+        product.rows = rows, product.depth = depth, product.columns = columns, product.activation = activation;
+        // In two calls, as two threads share it.
+        const std::int64_t middle = panels / 2 * products.panel;
+        for (const auto& [begin, end] : {std::pair{std::int64_t{0}, middle}, std::pair{middle, columns}}) {
+          product.begin = begin, product.end = end;
+          if (begin < end) products.multiply(product);
+        }
+        for (std::size_t i = rows * columns; i < out.size(); ++i) ASSERT_EQ(to_float(out[i]), -9.0f) << "past the end";
+        std::mt19937 generator(5);
+        for (int sample = 0; sample < 200; ++sample) {
+          const std::int64_t r = sample == 0 ? rows - 1 : generator() % rows;
+          const std::int64_t c = sample == 0 ? columns - 1 : generator() % columns;
+          double wanted = product.bias == nullptr ? 0.0 : to_float(bias[c]);
+          for (std::int64_t i = 0; i < depth; ++i) wanted += double(to_float(x[r * depth + i])) * to_float(weight[c * depth + i]);
+          wanted = activated(wanted, activation) + (with_residual ? to_float(residual[r * columns + c]) : 0.0);
+          const double close = (std::is_same_v<TypeParam, float> ? 1e-5 : 0.005) * std::max(1.0, std::abs(wanted));
+          ASSERT_NEAR(to_float(out[r * columns + c]), wanted, close)
+              << name << " " << rows << " x " << columns << " x " << depth << " at " << r << ", " << c;
+        }
+      }
+    }
+  }
+}
+
+// A picture's vector must not depend on where in a batch it is.
+TYPED_TEST(TowerKernelsOf, EqualRowsGiveEqualResults) {
+  constexpr std::int64_t kRowCount = 75, kColumns = 50, kDepth = 1000;
+  for (const auto& [name, kernels] : sets_for<TypeParam>()) {
+    const ProductKernels<TypeParam>& products = kernels.products;
+    if (products.multiply == nullptr) continue;
+    std::vector<TypeParam> x, weight;
+    for (const float value : random_values(kDepth, 1.0f)) x.push_back(from_float<TypeParam>(value));
+    for (const float value : random_values(kDepth * kColumns, 1.0f)) weight.push_back(from_float<TypeParam>(value));
+    for (std::int64_t i = 0; i < (kRowCount - 1) * kDepth; ++i) x.push_back(x[i]);
+    const std::int64_t panels = (kColumns + products.panel - 1) / products.panel;
+    std::vector<TypeParam> packed(panels * products.panel * products.packed_depth(kDepth)), out(kRowCount * kColumns);
+    products.pack(weight.data(), kColumns, kDepth, packed.data());
+    Product<TypeParam> product;
+    product.x = x.data(), product.weight = packed.data(), product.out = out.data();
+    product.rows = kRowCount, product.depth = kDepth, product.columns = product.end = kColumns;
+    products.multiply(product);
+    for (std::int64_t i = kColumns; i < kRowCount * kColumns; ++i) {
+      ASSERT_EQ(to_float(out[i]), to_float(out[i - kColumns])) << name << " " << i;
+    }
+  }
+}
+
 TYPED_TEST(TowerKernelsOf, ActivationsEqualTheirFormulas) {
   for (const auto& [name, kernels] : sets_for<TypeParam>()) {
     const auto run = [](auto activation, std::vector<float> values) {
