@@ -6,8 +6,8 @@
 namespace probe {
 
 // Rewrites the graph of a frozen module for this CPU, in place:
-//   linear, and an addition after it           one product, by oneDNN with a packed weight or by MKL
-//   x sigmoid(1.702 x), GELU's tanh form        in place, in one pass
+//   linear, and an addition after it           one product: ours, oneDNN's with a packed weight, or MKL's
+//   x sigmoid(1.702 x), GELU                    inside a product of ours; else in place (not GELU's exact form)
 //   attention without a mask                    one pass, scores in the cache
 // `rows`: of the products' inputs, as a rule pictures times tokens; other counts give the same
 // results. Returns how many products were rewritten; 0 leaves the graph as it was: on a CPU without
