@@ -79,7 +79,7 @@ void multiply(const Tensor& x, const Tensor& weight, const Tensor* bias, const T
   const ProductKernels<T>& products = kernels_for<T>().products;
   Product<T> all;
   all.depth = x.size(-1), all.columns = out.size(-1), all.rows = out.numel() / all.columns;
-  const std::int64_t panels = (all.columns + products.panel - 1) / products.panel;
+  const std::int64_t panels = products.panels(all.columns);
   TORCH_CHECK(weight.is_contiguous() && weight.numel() == panels * products.panel * products.packed_depth(all.depth),
               "probe::product: a weight of another shape");
   all.x = data_of<T>(x), all.weight = data_of<T>(weight), all.out = data_of<T>(out);
@@ -180,6 +180,17 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value,
                             : attention_of<Bfloat16>(query, key, value, factor);
 }
 
+template <typename T>
+Tensor pack_as(const Tensor& weight, Tensor* scratch) {
+  const ProductKernels<T>& products = kernels_for<T>().products;
+  const std::int64_t columns = weight.size(0), depth = weight.size(1);
+  const std::vector<std::int64_t> sizes = {products.panels(columns) * products.panel, products.packed_depth(depth)};
+  const bool in_place = scratch != nullptr && weight.sizes() == at::IntArrayRef(sizes) && scratch->numel() >= weight.numel();
+  const Tensor packed = in_place ? scratch->narrow(0, 0, weight.numel()).view(sizes) : at::empty(sizes, weight.options());
+  products.pack(data_of<T>(weight), columns, depth, data_of<T>(packed));
+  return in_place ? weight.copy_(packed) : packed;
+}
+
 }  // namespace
 
 bool has_kernels(at::ScalarType type) {
@@ -191,20 +202,6 @@ bool has_products(at::ScalarType type, std::int64_t rows) {
   if (type == at::kFloat) return rows <= kernels().floats.products.most_rows;
   return type == at::kBFloat16 && rows <= kernels().halves.products.most_rows;
 }
-
-namespace {
-template <typename T>
-Tensor pack_as(const Tensor& weight, Tensor* scratch) {
-  const ProductKernels<T>& products = kernels_for<T>().products;
-  const std::int64_t columns = weight.size(0), depth = weight.size(1);
-  const std::int64_t panels = (columns + products.panel - 1) / products.panel;
-  const std::vector<std::int64_t> sizes = {panels * products.panel, products.packed_depth(depth)};
-  const bool in_place = scratch != nullptr && weight.sizes() == at::IntArrayRef(sizes) && scratch->numel() >= weight.numel();
-  const Tensor packed = in_place ? scratch->narrow(0, 0, weight.numel()).view(sizes) : at::empty(sizes, weight.options());
-  products.pack(data_of<T>(weight), columns, depth, data_of<T>(packed));
-  return in_place ? weight.copy_(packed) : packed;
-}
-}  // namespace
 
 Tensor pack_for_product(const Tensor& weight, Tensor* scratch) {
   const Tensor dense = weight.contiguous();

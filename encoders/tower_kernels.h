@@ -48,6 +48,7 @@ struct ProductKernels {
   // `out`: packed_depth(depth) for each column, columns rounded up to whole panels.
   void (*pack)(const T* weight, std::int64_t columns, std::int64_t depth, T* out) = nullptr;
   void (*multiply)(const Product<T>&) = nullptr;
+  std::int64_t panels(std::int64_t columns) const { return (columns + panel - 1) / panel; }
   std::int64_t most_rows = 0;  // up to which LibTorch's own are not better
 };
 

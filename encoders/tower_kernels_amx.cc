@@ -6,18 +6,11 @@
 
 #ifdef PROBE_HAS_X86_KERNELS
 
-#include "encoders/avx512_math.h"
-#include "probe/core/amx.h"
-
-#define PROBE_AMX __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16")))
-#define PROBE_AMX_INLINE __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16"), always_inline)) inline
+#include "encoders/amx_tiles.h"
 
 namespace probe {
 namespace {
 
-// A tile is 16 rows of 64 bytes: of a left factor 16 x 32 halves, of a right factor 16 pairs of rows
-// x 16 columns, each pair side by side, of a product 16 x 16 floats.
-constexpr std::int64_t kSide = 16, kDepth = 32;
 constexpr std::int64_t kTile = 256;      // floats of memory in a tile
 constexpr std::int64_t kQueries = 32;    // at a time: two tiles of them
 constexpr std::int64_t kCacheLine = 16;  // floats
@@ -80,25 +73,6 @@ PROBE_AMX_INLINE void copy_halves(const Bfloat16* from, std::int64_t count, std:
   std::memset(reinterpret_cast<Bfloat16*>(to) + count, 0, (padded - count) * sizeof(Bfloat16));
 }
 
-// k^T as tiles [padded / 16][depth / 32]: a pair of rows are two neighbours of a key.
-PROBE_AMX void pack_keys(const Head<Bfloat16>& head, std::int64_t padded, std::int64_t depth, float* out) {
-  alignas(64) float rows[kSide][kSide];
-  const __m512i lanes = _mm512_mullo_epi32(
-      _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi32(kSide));
-  for (std::int64_t first = 0; first < padded; first += kSide) {
-    for (std::int64_t i = 0; i < depth; i += kDepth, out += kTile) {
-      const std::int64_t count = std::clamp<std::int64_t>(head.width - i, 0, kDepth);
-      for (std::int64_t j = 0; j < kSide; ++j) {
-        const bool some = first + j < head.keys;
-        copy_halves(head.k + (some ? (first + j) * head.k_stride + i : 0), some ? count : 0, kDepth, rows[j]);
-      }
-      for (std::int64_t pair = 0; pair < kSide; ++pair) {
-        _mm512_store_ps(out + pair * kSide, _mm512_i32gather_ps(lanes, rows[0] + pair, 4));
-      }
-    }
-  }
-}
-
 // Sixteen of a key's values from `i` on, zeros after the last.
 PROBE_AMX_INLINE __m512i load_values(const Head<Bfloat16>& head, std::int64_t key, std::int64_t i) {
   if (key >= head.keys) return _mm512_setzero_si512();
@@ -155,7 +129,7 @@ PROBE_AMX void attend(const Head<Bfloat16>& head, Scratch& scratch) {
   float* const queries = take(kQueries * depth / 2);
   float* const scores = take(kQueries * stride);
   float* const out = take(kQueries * columns);
-  pack_keys(head, padded, depth, keys);
+  pack_columns(head.k, head.k_stride, head.keys, padded, head.width, reinterpret_cast<Bfloat16*>(keys));
   pack_values(head, padded, columns, values);
   _tile_loadconfig(&kWholeTiles);
   for (std::int64_t begin = 0; begin < head.rows; begin += kQueries) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <memory>
 
@@ -8,17 +7,12 @@
 
 #ifdef PROBE_HAS_X86_KERNELS
 
-#include "encoders/avx512_math.h"
-#include "probe/core/amx.h"
-
-#define PROBE_AMX __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16")))
-#define PROBE_AMX_INLINE __attribute__((target(PROBE_AVX512_TARGET ",amx-tile,amx-bf16"), always_inline)) inline
+#include "encoders/amx_tiles.h"
 
 namespace probe {
 namespace {
 
-constexpr std::int64_t kSide = 16, kDepth = 32;  // a tile of weights: 16 columns, 32 deep
-constexpr std::int64_t kTile = kSide * kDepth;   // its halves
+constexpr std::int64_t kTile = kSide * kDepth;  // halves
 // Of weights that meet all rows before the next ones do. They stay in the second cache, of 2 MiB where
 // there is AMX, beside the rows.
 constexpr std::int64_t kMostBytes = 1 << 19;
@@ -38,23 +32,8 @@ constexpr std::array<TileShapes, kSide + 1> kShapes = [] {
   return shapes;
 }();
 
-// weight [columns, depth] as tiles [columns / 16][depth / 32][16 pairs][16 columns][2], zeros beyond the last
-// of either.
 PROBE_AMX void pack(const Bfloat16* weight, std::int64_t columns, std::int64_t depth, Bfloat16* out) {
-  alignas(64) std::uint32_t rows[kSide][kSide];
-  const __m512i lanes = _mm512_mullo_epi32(
-      _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi32(kSide));
-  for (std::int64_t first = 0; first < columns; first += kSide) {
-    for (std::int64_t i = 0; i < depth; i += kDepth) {
-      std::memset(rows, 0, sizeof(rows));
-      for (std::int64_t j = 0; j < std::min(kSide, columns - first); ++j) {
-        std::memcpy(rows[j], weight + (first + j) * depth + i, std::min(kDepth, depth - i) * sizeof(Bfloat16));
-      }
-      for (std::int64_t pair = 0; pair < kSide; ++pair, out += kDepth) {
-        _mm512_storeu_si512(out, _mm512_i32gather_epi32(lanes, rows[0] + pair, 4));
-      }
-    }
-  }
+  pack_columns(weight, depth, columns, (columns + kSide - 1) / kSide * kSide, depth, out);
 }
 
 // The rows of a product as tiles [count][steps][height][32].
@@ -241,7 +220,7 @@ PROBE_AMX void multiply(const Product<Bfloat16>& product) {
 
 }  // namespace
 
-ProductKernels<Bfloat16> amx_products() { 
+ProductKernels<Bfloat16> amx_products() {
   return {kSide, packed_depth, pack, multiply, std::numeric_limits<std::int64_t>::max()};
 }
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kPanel = 2 * kLanes;  // columns
 constexpr int kMostRows = 14;                // at a time: 28 sums, 2 loads and a broadcast of 32 registers
 constexpr std::int64_t kMostDepth = 768;     // of a panel, 96 KiB, that meets all rows of a block
 constexpr std::int64_t kBlock = 24 * kMostRows;  // rows, 1 MB packed
-constexpr std::int64_t kAhead = 12;               // steps that a panel's lines are asked for before they are used
+constexpr std::int64_t kAhead = 12;          // steps that a panel's lines are asked for before they are used
 
 std::int64_t packed_depth(std::int64_t depth) { return depth; }
 
@@ -93,35 +93,45 @@ constexpr std::array<void (*)(const Product<float>&, const Part&), sizeof...(r)>
 }
 constexpr auto kMultiply = parts_of(std::make_integer_sequence<int, kMostRows>());
 
-// `rows` rows in groups of as equal counts: where a group begins.
-std::int64_t group_begin(std::int64_t rows, std::int64_t groups, std::int64_t group) { return rows * group / groups; }
+// A run of rows, cut into as equal parts as can be: which rows part `i` of `count` has.
+struct Span {
+  std::int64_t begin = 0, size = 0;
+  Span part(std::int64_t i, std::int64_t count) const {
+    const std::int64_t from = size * i / count;
+    return {begin + from, size * (i + 1) / count - from};
+  }
+};
+
+// A group of rows, a part of their depth, as [depth][rows].
+void pack_rows(const Product<float>& product, Span group, std::int64_t begin, std::int64_t depth, float* out) {
+  for (std::int64_t r = 0; r < group.size; ++r) {
+    const float* const row = product.x + (group.begin + r) * product.depth + begin;
+    for (std::int64_t i = 0; i < depth; ++i) out[i * group.size + r] = row[i];
+  }
+}
 
 PROBE_AVX512 void multiply(const Product<float>& product) {
   const std::int64_t blocks = (product.rows + kBlock - 1) / kBlock;
   const auto packed = std::make_unique_for_overwrite<float[]>(std::min(product.rows, kBlock) * kMostDepth);
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    const std::int64_t first = group_begin(product.rows, blocks, block);
-    const std::int64_t rows = group_begin(product.rows, blocks, block + 1) - first;
-    const std::int64_t groups = (rows + kMostRows - 1) / kMostRows;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const Span block = Span{0, product.rows}.part(i, blocks);
+    const std::int64_t groups = (block.size + kMostRows - 1) / kMostRows;
     for (std::int64_t begin = 0; begin < product.depth; begin += kMostDepth) {
       Part part;
       part.depth = std::min(kMostDepth, product.depth - begin);
       part.first = begin == 0, part.last = begin + part.depth == product.depth;
-      for (std::int64_t group = 0; group < groups; ++group) {
-        const std::int64_t from = group_begin(rows, groups, group), count = group_begin(rows, groups, group + 1) - from;
-        float* const out = packed.get() + from * part.depth;
-        for (std::int64_t r = 0; r < count; ++r) {
-          const float* const row = product.x + (first + from + r) * product.depth + begin;
-          for (std::int64_t i = 0; i < part.depth; ++i) out[i * count + r] = row[i];
-        }
+      const auto packed_at = [&](Span group) { return packed.get() + (group.begin - block.begin) * part.depth; };
+      for (std::int64_t g = 0; g < groups; ++g) {
+        const Span group = block.part(g, groups);
+        pack_rows(product, group, begin, part.depth, packed_at(group));
       }
       for (part.column = product.begin; part.column < product.end; part.column += kPanel) {
         part.panel = product.weight + part.column * product.depth + begin * kPanel;
-        for (std::int64_t group = 0; group < groups; ++group) {
-          const std::int64_t from = group_begin(rows, groups, group), count = group_begin(rows, groups, group + 1) - from;
-          part.rows = packed.get() + from * part.depth;
-          part.row = first + from;
-          kMultiply[count - 1](product, part);
+        for (std::int64_t g = 0; g < groups; ++g) {
+          const Span group = block.part(g, groups);
+          part.rows = packed_at(group);
+          part.row = group.begin;
+          kMultiply[group.size - 1](product, part);
         }
       }
     }

@@ -15,8 +15,8 @@ namespace {
 constexpr int kRows = 12;
 
 // What a product becomes, and how many nodes an activation after it is.
-const char* product_kind(at::ScalarType type = at::kFloat) { return has_products(type, kRows) ? kFusedProduct : kFusedLinear; }
-int activation_nodes(at::ScalarType type = at::kFloat) { return has_kernels(type) && !has_products(type, kRows) ? 1 : 0; }
+const char* product_kind() { return has_products(at::kFloat, kRows) ? kFusedProduct : kFusedLinear; }
+int activation_nodes() { return has_kernels(at::kFloat) && !has_products(at::kFloat, kRows) ? 1 : 0; }
 
 // A module of this forward with weights up [24, 8], down [8, 24], square [8, 8] and biases.
 torch::jit::Module module_of(const std::string& body, at::ScalarType type = at::kFloat) {

@@ -200,7 +200,7 @@ TYPED_TEST(TowerKernelsOf, ProductsEqualTheNaiveLoop) {
           {50, 768, 100}, {50, 40, 1600}, {197, 31, 96}, {700, 20, 40}, {3, 4304, 40}, {40, 24, 4304}}) {
       const auto x = values_of(rows * depth, 1.0f), weight = values_of(columns * depth, 1.0f / std::sqrt(float(depth)));
       const auto bias = values_of(columns, 1.0f), residual = values_of(rows * columns, 1.0f);
-      const std::int64_t panels = (columns + products.panel - 1) / products.panel;
+      const std::int64_t panels = products.panels(columns);
       std::vector<TypeParam> packed(panels * products.panel * products.packed_depth(depth), from_float<TypeParam>(7.0f));
       products.pack(weight.data(), columns, depth, packed.data());
       for (const Activation activation :
@@ -245,7 +245,7 @@ TYPED_TEST(TowerKernelsOf, EqualRowsGiveEqualResults) {
     for (const float value : random_values(kDepth, 1.0f)) x.push_back(from_float<TypeParam>(value));
     for (const float value : random_values(kDepth * kColumns, 1.0f)) weight.push_back(from_float<TypeParam>(value));
     for (std::int64_t i = 0; i < (kRowCount - 1) * kDepth; ++i) x.push_back(x[i]);
-    const std::int64_t panels = (kColumns + products.panel - 1) / products.panel;
+    const std::int64_t panels = products.panels(kColumns);
     std::vector<TypeParam> packed(panels * products.panel * products.packed_depth(kDepth)), out(kRowCount * kColumns);
     products.pack(weight.data(), kColumns, kDepth, packed.data());
     Product<TypeParam> product;
