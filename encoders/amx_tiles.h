@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "encoders/avx512_math.h"
@@ -15,6 +16,19 @@ namespace probe {
 // A tile is 16 rows of 64 bytes: of a left factor 16 x 32 halves, of a right factor 16 pairs of rows
 // x 16 columns, each pair side by side, of a product 16 x 16 floats.
 inline constexpr std::int64_t kSide = 16, kDepth = 32;
+
+// A left factor [rows, depth] as pairs of tiles [pairs][steps][2 height][32]. Tiles may be lower than sixteen, so
+// that 50 rows are four of 13. Past the last row it stands once more; past the depth there are zeros.
+struct PairedRows {
+  std::int64_t pairs = 0, height = 0, steps = 0;
+  std::int64_t a_step() const { return 2 * height * kDepth; }
+  std::int64_t a_pair() const { return steps * a_step(); }
+};
+
+inline PairedRows paired(std::int64_t rows, std::int64_t depth) {
+  const std::int64_t pairs = (rows + 2 * kSide - 1) / (2 * kSide);
+  return {pairs, (rows + 2 * pairs - 1) / (2 * pairs), (depth + kDepth - 1) / kDepth};
+}
 
 // Rows [count, depth], `stride` apart, transposed into tiles of a right factor [padded / 16][depth / 32], zeros
 // beyond the last row and the last of the depth. `padded`: a multiple of 16.

@@ -76,6 +76,7 @@ class Fusion {
     }
     if (own) scratch_ = at::empty(largest(linears), at::TensorOptions(type));
     for (Node* linear : linears) fuse_linear(*linear, own && weight_of(linear)->scalar_type() == type);
+    if (own && has_packed_rows(type)) pack_rows();
     torch::jit::EliminateDeadCode(graph_.block());
     return static_cast<int>(linears.size());
   }
@@ -192,8 +193,9 @@ class Fusion {
       Value* const packed = graph_.insertConstant(pack_for_product(plain, alone ? &scratch_ : nullptr));
       Value* const columns = graph_.insertConstant(plain.size(0));
       Value* const activation = graph_.insertConstant(static_cast<std::int64_t>(gate.activation));
-      take_over(kFusedProduct, {linear.input(0), packed, columns, linear.input(2), residual, activation}, last,
-                last->output());
+      Value* const plain_rows = graph_.insertConstant(false);
+      take_over(kFusedProduct, {linear.input(0), packed, columns, linear.input(2), residual, activation, plain_rows, plain_rows},
+                last, last->output());
     } else {
       Value* used = linear.input(1);
       if (packing_wins(plain.scalar_type())) {
@@ -207,6 +209,46 @@ class Fusion {
     destroy(replaced);
     // At once, or all weights would be in memory twice.
     if (!weight->hasUses()) weight->destroy();
+  }
+
+  static constexpr int kXPacked = 6, kPackOut = 7;  // inputs of probe::product
+
+  void set(Node& product, int input) {
+    const torch::jit::WithInsertPoint here(&product);
+    product.replaceInput(input, graph_.insertConstant(true));
+  }
+
+  // What products alone read as their rows is left in the order in which they read it.
+  void pack_rows() {
+    std::vector<Node*> nodes(graph_.nodes().begin(), graph_.nodes().end());
+    for (Node* node : nodes) {
+      if (node->outputs().size() != 1 || !node->output()->hasUses()) continue;
+      const auto& uses = node->output()->uses();
+      const bool for_products = std::all_of(uses.begin(), uses.end(), [](const auto& use) {
+        return is(use.user, kFusedProduct) && use.offset == 0;
+      });
+      if (!for_products) continue;
+      std::vector<Node*> readers;
+      for (const auto& use : uses) readers.push_back(use.user);
+      if (is(node, kFusedProduct) && is_none(node->input(4))) {
+        set(*node, kPackOut);
+      } else if (is_layer_norm(*node)) {
+        take_over(kFusedLayerNorm, {node->input(0), node->input(2), node->input(3), node->input(4)}, node, node->output());
+        node->destroy();
+      } else {
+        continue;
+      }
+      for (Node* reader : readers) set(*reader, kXPacked);
+    }
+  }
+
+  // Over the last dimension, with a weight and a bias.
+  static bool is_layer_norm(const Node& node) {
+    if (!is(&node, "aten::layer_norm")) return false;
+    const auto shape = torch::jit::toIValue(node.input(1));
+    const auto weight = torch::jit::toIValue(node.input(2)), bias = torch::jit::toIValue(node.input(3));
+    return shape && shape->isIntList() && shape->toIntVector().size() == 1 && weight && weight->isTensor() && bias &&
+           bias->isTensor() && weight->toTensor().scalar_type() == at::kBFloat16 && bias->toTensor().scalar_type() == at::kBFloat16;
   }
 
   Graph& graph_;

@@ -72,10 +72,24 @@ T* data_of(const Tensor& x) {
   return static_cast<T*>(x.data_ptr());
 }
 
+// Rows [.., depth] in the order in which a product reads them, as a tensor of their sizes in larger memory.
+template <typename T>
+Tensor empty_packed(at::IntArrayRef sizes, const Tensor& like) {
+  const std::int64_t depth = sizes.back(), rows = c10::multiply_integers(sizes) / depth;
+  return at::empty(kernels_for<T>().products.packed_rows(rows, depth), like.options()).as_strided(sizes, c10::contiguous_strides(sizes));
+}
+
+template <typename T>
+bool is_large_enough(const Tensor& packed) {
+  const std::int64_t depth = packed.size(-1), rows = packed.numel() / depth;
+  const auto bytes = static_cast<std::size_t>(kernels_for<T>().products.packed_rows(rows, depth)) * sizeof(T);
+  return packed.is_contiguous() && packed.storage_offset() == 0 && packed.storage().nbytes() >= bytes;
+}
+
 // The packed weight says how deep and how wide it is, so that no archive leads beyond it.
 template <typename T>
 void multiply(const Tensor& x, const Tensor& weight, const Tensor* bias, const Tensor* residual, Activation activation,
-              Tensor& out) {
+              bool x_packed, bool pack_out, Tensor& out) {
   const ProductKernels<T>& products = kernels_for<T>().products;
   Product<T> all;
   all.depth = x.size(-1), all.columns = out.size(-1), all.rows = out.numel() / all.columns;
@@ -85,7 +99,7 @@ void multiply(const Tensor& x, const Tensor& weight, const Tensor* bias, const T
   all.x = data_of<T>(x), all.weight = data_of<T>(weight), all.out = data_of<T>(out);
   all.bias = bias == nullptr ? nullptr : data_of<T>(*bias);
   all.residual = residual == nullptr ? nullptr : data_of<T>(*residual);
-  all.activation = activation;
+  all.activation = activation, all.x_packed = x_packed, all.pack_out = pack_out;
   if (all.rows == 0) return;
   at::parallel_for(0, panels, 1, [&](std::int64_t begin, std::int64_t end) {
     Product<T> some = all;
@@ -95,21 +109,49 @@ void multiply(const Tensor& x, const Tensor& weight, const Tensor* bias, const T
 }
 
 Tensor product(const Tensor& x, const Tensor& weight, std::int64_t columns, const std::optional<Tensor>& bias,
-               const std::optional<Tensor>& residual, std::int64_t activation) {
+               const std::optional<Tensor>& residual, std::int64_t activation, bool x_packed, bool pack_out) {
   const at::ScalarType type = x.scalar_type();
   TORCH_CHECK(has_products(type, 1) && weight.scalar_type() == type && columns > 0 && x.dim() > 0 && x.size(-1) > 0,
               "probe::product: expected float rows");
   TORCH_CHECK(!bias || (bias->scalar_type() == type && bias->numel() == columns), "probe::product: another bias");
+  TORCH_CHECK(!(x_packed || pack_out) || has_packed_rows(type), "probe::product: no packed rows for this type");
+  TORCH_CHECK(!x_packed || is_large_enough<Bfloat16>(x), "probe::product: rows that were not packed");
+  TORCH_CHECK(!pack_out || !residual, "probe::product: a residual for packed rows");
   TORCH_CHECK(activation >= 0 && activation <= static_cast<int>(Activation::gelu), "probe::product: no such activation");
   auto sizes = x.sizes().vec();
   sizes.back() = columns;
-  Tensor out = at::empty(sizes, x.options());
+  Tensor out = pack_out ? empty_packed<Bfloat16>(sizes, x) : at::empty(sizes, x.options());
   const bool alike = residual && residual->sizes() == out.sizes() && residual->scalar_type() == type;
   const Tensor rows = x.contiguous();
   const Tensor offset = bias ? bias->contiguous() : Tensor(), start = alike ? residual->contiguous() : Tensor();
   const auto run = type == at::kFloat ? multiply<float> : multiply<Bfloat16>;
-  run(rows, weight, bias ? &offset : nullptr, alike ? &start : nullptr, static_cast<Activation>(activation), out);
+  run(rows, weight, bias ? &offset : nullptr, alike ? &start : nullptr, static_cast<Activation>(activation), x_packed,
+      pack_out, out);
   return residual && !alike ? at::add(out, *residual) : out;
+}
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
+  const at::ScalarType type = x.scalar_type();
+  TORCH_CHECK(has_packed_rows(type) && x.dim() > 0 && x.size(-1) > 0, "probe::layer_norm: expected bfloat16 rows");
+  for (const Tensor& factor : {weight, bias}) {
+    TORCH_CHECK(factor.scalar_type() == type && factor.numel() == x.size(-1), "probe::layer_norm: another weight or bias");
+  }
+  const KernelsFor<Bfloat16>& kernels = kernels_for<Bfloat16>();
+  const Tensor rows = x.contiguous(), scale = weight.contiguous(), offset = bias.contiguous();
+  const Tensor out = empty_packed<Bfloat16>(x.sizes(), x);
+  LayerNorm<Bfloat16> all;
+  all.x = data_of<Bfloat16>(rows), all.weight = data_of<Bfloat16>(scale), all.bias = data_of<Bfloat16>(offset);
+  all.out = data_of<Bfloat16>(out);
+  all.depth = x.size(-1), all.rows = x.numel() / all.depth, all.epsilon = static_cast<float>(epsilon);
+  if (all.rows == 0) return out;
+  const std::int64_t places = kernels.products.packed_rows(all.rows, all.depth) / kernels.products.packed_depth(all.depth);
+  constexpr std::int64_t kGrain = 16;
+  at::parallel_for(0, places, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    LayerNorm<Bfloat16> some = all;
+    some.begin = begin, some.end = end;
+    kernels.normalize(some);
+  });
+  return out;
 }
 
 template <typename T>
@@ -203,6 +245,10 @@ bool has_products(at::ScalarType type, std::int64_t rows) {
   return type == at::kBFloat16 && rows <= kernels().halves.products.most_rows;
 }
 
+bool has_packed_rows(at::ScalarType type) {
+  return type == at::kBFloat16 && kernels().halves.normalize != nullptr;
+}
+
 Tensor pack_for_product(const Tensor& weight, Tensor* scratch) {
   const Tensor dense = weight.contiguous();
   if (!dense.is_same(weight)) scratch = nullptr;
@@ -239,8 +285,9 @@ Tensor pack_weight(const Tensor& weight, std::int64_t rows) {
 TORCH_LIBRARY(probe, library) {
   library.def("linear(Tensor x, Tensor weight, Tensor? bias, Tensor? residual) -> Tensor",
               &probe::linear);
-  library.def("product(Tensor x, Tensor weight, int columns, Tensor? bias, Tensor? residual, int activation) -> Tensor",
-              &probe::product);
+  library.def("product(Tensor x, Tensor weight, int columns, Tensor? bias, Tensor? residual, int activation, "
+              "bool x_packed, bool pack_out) -> Tensor", &probe::product);
+  library.def("layer_norm(Tensor x, Tensor weight, Tensor bias, float epsilon) -> Tensor", &probe::layer_norm);
   library.def("quick_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::quick_gelu);
   library.def("tanh_gelu_(Tensor(a!) x) -> Tensor(a!)", &probe::tanh_gelu);
   library.def("attention(Tensor q, Tensor k, Tensor v, float? scale) -> Tensor",

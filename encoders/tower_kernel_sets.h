@@ -14,6 +14,7 @@ TowerKernels avx2_kernels();    // AVX2, FMA
 TowerKernels avx512_kernels();  // AVX-512 F, BW, DQ, VL; halves: BF16 too, multiplied in float32
 ProductKernels<Bfloat16> amx_products();
 ProductKernels<float> avx512_products();
+void amx_layer_norm(const LayerNorm<Bfloat16>&);
 TowerKernels amx_kernels();     // those of AVX-512, and AMX's tiles for attention in bfloat16
 
 }  // namespace probe

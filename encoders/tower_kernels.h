@@ -37,6 +37,8 @@ struct Product {
   std::int64_t rows = 0, depth = 0, columns = 0;  // above 0
   std::int64_t begin = 0, end = 0;                // columns to compute, from a panel's first on
   Activation activation = Activation::none;
+  bool x_packed = false;  // x as ProductKernels::packed_rows has it
+  bool pack_out = false;  // out too, to be x of another product; then no residual
 };
 
 // Products with a weight [columns, depth] that was packed before. Sums are float32; their order is the same
@@ -50,6 +52,19 @@ struct ProductKernels {
   void (*multiply)(const Product<T>&) = nullptr;
   std::int64_t panels(std::int64_t columns) const { return (columns + panel - 1) / panel; }
   std::int64_t most_rows = 0;  // up to which LibTorch's own are not better
+  // Elements that `rows` rows take in the order in which a product reads them; null: it reads them as they are.
+  std::int64_t (*packed_rows)(std::int64_t rows, std::int64_t depth) = nullptr;
+};
+
+// out = (x - mean) / sqrt(variance + epsilon) weight + bias of rows [rows, depth], dense. out: in the order of
+// ProductKernels::packed_rows, which has places beyond the last row.
+template <typename T>
+struct LayerNorm {
+  const T *x = nullptr, *weight = nullptr, *bias = nullptr;  // weight and bias [depth]
+  T* out = nullptr;
+  std::int64_t rows = 0, depth = 0;  // above 0
+  std::int64_t begin = 0, end = 0;  // places to compute, of packed_rows / packed_depth
+  float epsilon = 0.0f;
 };
 
 // For one type. The scores of a few queries at a time stay in the cache (Dao et al., 2022, without
@@ -62,6 +77,7 @@ struct KernelsFor {
   void (*quick_gelu)(T* values, std::int64_t count) = nullptr;
   void (*tanh_gelu)(T* values, std::int64_t count) = nullptr;
   ProductKernels<T> products;
+  void (*normalize)(const LayerNorm<T>&) = nullptr;  // where there are packed rows
 };
 
 // What one set of instructions has. Members without functions: LibTorch's own are better there.

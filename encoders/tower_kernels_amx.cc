@@ -164,6 +164,7 @@ TowerKernels amx_kernels() {
   kernels.name = "amx";
   kernels.halves.attend = attend;
   kernels.halves.products = amx_products();
+  kernels.halves.normalize = amx_layer_norm;
   return kernels;
 }
 

@@ -132,15 +132,15 @@ TEST(FusedGraph, AProductRefusesWhatItWasNotPackedFor) {
   if (!has_products(at::kFloat, kRows)) GTEST_SKIP() << "this CPU runs LibTorch's own";
   const auto product = c10::Dispatcher::singleton().findSchemaOrThrow(kFusedProduct, "").typed<at::Tensor(
       const at::Tensor&, const at::Tensor&, std::int64_t, const std::optional<at::Tensor>&,
-      const std::optional<at::Tensor>&, std::int64_t)>();
+      const std::optional<at::Tensor>&, std::int64_t, bool, bool)>();
   const at::Tensor packed = pack_for_product(torch::randn({24, 8}), nullptr), x = torch::randn({5, 8});
-  EXPECT_EQ(product.call(x, packed, 24, {}, {}, 0).sizes(), at::IntArrayRef({5, 24}));
+  EXPECT_EQ(product.call(x, packed, 24, {}, {}, 0, false, false).sizes(), at::IntArrayRef({5, 24}));
   for (const auto& call : std::vector<std::function<void()>>{
-           [&] { product.call(torch::randn({5, 9}), packed, 24, {}, {}, 0); },
-           [&] { product.call(x, packed, 100, {}, {}, 0); },
-           [&] { product.call(x, packed, 24, torch::randn({23}), {}, 0); },
-           [&] { product.call(x, packed, 24, {}, {}, 9); },
-           [&] { product.call(x.to(at::kDouble), packed, 24, {}, {}, 0); }}) {
+           [&] { product.call(torch::randn({5, 9}), packed, 24, {}, {}, 0, false, false); },
+           [&] { product.call(x, packed, 100, {}, {}, 0, false, false); },
+           [&] { product.call(x, packed, 24, torch::randn({23}), {}, 0, false, false); },
+           [&] { product.call(x, packed, 24, {}, {}, 9, false, false); },
+           [&] { product.call(x.to(at::kDouble), packed, 24, {}, {}, 0, false, false); }}) {
     try {
       call();
       FAIL() << "was not refused";
@@ -169,6 +169,64 @@ TEST(FusedGraph, OtherTypesAreRewrittenOnlyWhereTheyCanBe) {
     const at::Tensor wanted = plain.forward({x}).toTensor(), got = rewritten.forward({x}).toTensor();
     EXPECT_EQ(got.scalar_type(), type);
     EXPECT_LT((got - wanted).abs().max().item<float>(), 0.1f);
+  }
+}
+
+// Rows are left in the products' own order where products alone read them.
+TEST(FusedGraph, RowsStayPackedBetweenProducts) {
+  if (!has_packed_rows(at::kBFloat16)) GTEST_SKIP() << "this CPU has no packed rows";
+  const c10::InferenceMode guard;
+  const std::string norm = "  n = torch.layer_norm(x, [8], self.square_bias, self.down_bias, 1e-5)\n";
+  const std::string up = "  y = torch.gelu(torch.linear(n, self.up, self.up_bias))\n";
+  struct Case {
+    std::string body;
+    int norms, packed;
+  };
+  for (const auto& [body, norms, packed] :
+       {Case{norm + up + "  return x + " + kDown, 1, 2}, Case{norm + up + "  return n + " + kDown, 0, 1},
+        Case{norm + up + "  return torch.cat([y, torch.linear(n, self.square), " + kDown.substr(0, kDown.size() - 1) + "], 2)\n", 1, 2},
+        Case{"  n = torch.layer_norm(x, [4, 8], None, None, 1e-5)\n" + up + "  return " + kDown, 0, 1}}) {
+    torch::jit::Module plain = module_of(body), rewritten = module_of(body, at::kBFloat16);
+    ASSERT_GT(fuse_graph(rewritten, kRows), 1);
+    EXPECT_EQ(count(rewritten, kFusedLayerNorm), norms) << body;
+    int found = 0;
+    for (const auto* node : rewritten.get_method("forward").graph()->nodes()) {
+      if (node->kind() != c10::Symbol::fromQualString(kFusedProduct)) continue;
+      found += torch::jit::toIValue(node->input(6))->toBool();
+    }
+    EXPECT_EQ(found, packed) << body;
+    for (const int pictures : {1, 3, 30}) {
+      const at::Tensor x = torch::randn({pictures, 4, 8});
+      const at::Tensor wanted = plain.forward({x}).toTensor(), got = rewritten.forward({x.to(at::kBFloat16)}).toTensor();
+      EXPECT_EQ(got.sizes(), wanted.sizes());
+      EXPECT_LT((got.to(at::kFloat) - wanted).abs().max().item<float>(), 0.1f) << body;
+    }
+  }
+}
+
+TEST(FusedGraph, PackedRowsAreRefusedWhereTheyCannotBe) {
+  if (!has_packed_rows(at::kBFloat16)) GTEST_SKIP() << "this CPU has no packed rows";
+  const auto product = c10::Dispatcher::singleton().findSchemaOrThrow(kFusedProduct, "").typed<at::Tensor(
+      const at::Tensor&, const at::Tensor&, std::int64_t, const std::optional<at::Tensor>&,
+      const std::optional<at::Tensor>&, std::int64_t, bool, bool)>();
+  const auto norm = c10::Dispatcher::singleton().findSchemaOrThrow(kFusedLayerNorm, "").typed<at::Tensor(
+      const at::Tensor&, const at::Tensor&, const at::Tensor&, double)>();
+  const at::Tensor x = torch::randn({5, 8}).to(at::kBFloat16), out = torch::randn({5, 24}).to(at::kBFloat16);
+  const at::Tensor packed = pack_for_product(torch::randn({24, 8}).to(at::kBFloat16), nullptr), one = torch::ones({8}).to(at::kBFloat16);
+  const at::Tensor rows = norm.call(x, one, one, 1e-5);
+  EXPECT_EQ(product.call(rows, packed, 24, {}, {}, 0, true, false).sizes(), at::IntArrayRef({5, 24}));
+  for (const auto& [call, message] : std::vector<std::pair<std::function<void()>, std::string>>{
+           {[&] { product.call(x, packed, 24, {}, {}, 0, true, false); }, "probe::product: rows that were not packed"},
+           {[&] { product.call(rows.slice(0, 1), packed, 24, {}, {}, 0, true, false); }, "rows that were not packed"},
+           {[&] { product.call(rows, packed, 24, {}, out, 0, true, true); }, "probe::product: a residual for packed rows"},
+           {[&] { norm.call(x, one.slice(0, 1), one, 1e-5); }, "probe::layer_norm: another weight or bias"},
+           {[&] { norm.call(x.to(at::kFloat), one, one, 1e-5); }, "probe::layer_norm: expected bfloat16 rows"}}) {
+    try {
+      call();
+      ADD_FAILURE() << "was not refused: " << message;
+    } catch (const c10::Error& error) {
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    }
   }
 }
 

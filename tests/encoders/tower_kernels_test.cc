@@ -258,6 +258,75 @@ TYPED_TEST(TowerKernelsOf, EqualRowsGiveEqualResults) {
   }
 }
 
+// A layer norm, a product with an activation and another product, rows packed between them.
+TEST(PackedRows, LeadFromOneStepToTheNext) {
+  struct Shape {
+    std::int64_t rows, depth, hidden;
+  };
+  const auto rounded = [](double value) { return to_float(from_float<Bfloat16>(static_cast<float>(value))); };
+  const auto halves_of = [](std::size_t count, float spread, float middle) {
+    std::vector<Bfloat16> values;
+    for (const float value : random_values(count, spread)) values.push_back(from_float<Bfloat16>(value + middle));
+    return values;
+  };
+  int tried = 0;
+  for (const auto& [name, kernels] : sets_for<Bfloat16>()) {
+    const ProductKernels<Bfloat16>& products = kernels.products;
+    if (products.packed_rows == nullptr) continue;
+    ++tried;
+    ASSERT_NE(kernels.normalize, nullptr) << name;
+    const auto multiply = [&](const std::vector<Bfloat16>& weight, Product<Bfloat16> product) {
+      std::vector<Bfloat16> packed(products.panels(product.columns) * products.panel * products.packed_depth(product.depth));
+      products.pack(weight.data(), product.columns, product.depth, packed.data());
+      product.weight = packed.data(), product.end = product.columns;
+      products.multiply(product);
+    };
+    for (const auto [rows, depth, hidden] : {Shape{1, 8, 24}, {3, 32, 16}, {17, 40, 80}, {50, 100, 48}, {100, 64, 4304}, {1300, 512, 33}}) {
+      const auto x = halves_of(rows * depth, 2.0f, 0.5f), scale = halves_of(depth, 0.2f, 1.0f), shift = halves_of(depth, 0.2f, 0.0f);
+      const auto up = halves_of(hidden * depth, 0.2f, 0.0f), down = halves_of(depth * hidden, 0.1f, 0.0f);
+      // Memory that holds NaN wherever nothing was written.
+      const Bfloat16 nan = from_float<Bfloat16>(std::numeric_limits<float>::quiet_NaN());
+      std::vector<Bfloat16> normal(products.packed_rows(rows, depth), nan), middle(products.packed_rows(rows, hidden), nan);
+      std::vector<Bfloat16> out(rows * depth, nan);
+      LayerNorm<Bfloat16> norm{x.data(), scale.data(), shift.data(), normal.data(), rows, depth};
+      norm.epsilon = 1e-5f;
+      const std::int64_t places = products.packed_rows(rows, depth) / products.packed_depth(depth);
+      for (const auto& [begin, end] : {std::pair{std::int64_t{0}, places / 3}, std::pair{places / 3, places}}) {
+        norm.begin = begin, norm.end = end;
+        kernels.normalize(norm);
+      }
+      Product<Bfloat16> first, second;
+      first.x = normal.data(), first.out = middle.data(), first.rows = rows, first.depth = depth, first.columns = hidden;
+      first.activation = Activation::quick_gelu, first.x_packed = first.pack_out = true;
+      second.x = middle.data(), second.out = out.data(), second.rows = rows, second.depth = hidden, second.columns = depth;
+      second.residual = x.data(), second.x_packed = true;
+      multiply(up, first);
+      multiply(down, second);
+      for (const std::int64_t r : {std::int64_t{0}, rows / 2, rows - 1}) {
+        double mean = 0, square = 0;
+        for (std::int64_t i = 0; i < depth; ++i) mean += to_float(x[r * depth + i]) / double(depth);
+        for (std::int64_t i = 0; i < depth; ++i) square += std::pow(to_float(x[r * depth + i]) - mean, 2) / double(depth);
+        std::vector<double> normalised(depth), inner(hidden);
+        for (std::int64_t i = 0; i < depth; ++i) {
+          const double value = (to_float(x[r * depth + i]) - mean) / std::sqrt(square + 1e-5);
+          normalised[i] = rounded(value * to_float(scale[i]) + to_float(shift[i]));
+        }
+        for (std::int64_t h = 0; h < hidden; ++h) {
+          for (std::int64_t i = 0; i < depth; ++i) inner[h] += normalised[i] * to_float(up[h * depth + i]);
+          inner[h] = rounded(activated(inner[h], Activation::quick_gelu));
+        }
+        for (std::int64_t c = 0; c < depth; ++c) {
+          double wanted = to_float(x[r * depth + c]);
+          for (std::int64_t h = 0; h < hidden; ++h) wanted += inner[h] * to_float(down[c * hidden + h]);
+          ASSERT_NEAR(to_float(out[r * depth + c]), wanted, 0.01 * std::max(1.0, std::abs(wanted)))
+              << name << " " << rows << " x " << depth << " x " << hidden << " at " << r << ", " << c;
+        }
+      }
+    }
+  }
+  if (tried == 0) GTEST_SKIP() << "this CPU has no packed rows";
+}
+
 TYPED_TEST(TowerKernelsOf, ActivationsEqualTheirFormulas) {
   for (const auto& [name, kernels] : sets_for<TypeParam>()) {
     const auto run = [](auto activation, std::vector<float> values) {
