@@ -13,6 +13,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <optional>
@@ -112,23 +113,28 @@ class TorchscriptEncoder final : public Encoder {
   ImageFeatures encode_images(const float* pixels, int count,
                               const std::vector<PatchWindow>& windows) override {
     const std::int64_t image_floats = std::int64_t{3} * spec_.image.size * spec_.image.size;
-    std::vector<std::future<ImageFeatures>> running;
-    for (int begin = 0; begin < count; begin += part_size_) {
-      const int part = std::min(part_size_, count - begin);
-      const float* start = pixels + begin * image_floats;
-      const PatchWindow* pooled = windows.empty() ? nullptr : windows.data() + begin;
-      running.push_back(
-          std::async(begin == 0 ? std::launch::deferred : std::launch::async,
-                     [this, start, part, pooled] { return encode_part(start, part, pooled); }));
+    std::vector<ImageFeatures> done((count + part_size_ - 1) / part_size_);
+    std::atomic<int> next = 0;
+    const auto work = [&] {  // the next part, until there is none
+      for (int part = next++; part < std::ssize(done); part = next++) {
+        const int begin = part * part_size_;
+        done[part] = encode_part(pixels + begin * image_floats, std::min(part_size_, count - begin),
+                                 windows.empty() ? nullptr : windows.data() + begin);
+      }
+    };
+    std::vector<std::future<void>> others;
+    for (int thread = 1; thread < std::min<int>(parts_, std::ssize(done)); ++thread) {
+      others.push_back(std::async(std::launch::async, work));
     }
+    work();
+    for (auto& other : others) other.get();
     ImageFeatures features;
     features.embedding.resize(count, spec_.embedding_dim);
     features.mean_tokens.resize(
         count, options_.pixel_shuffle * options_.pixel_shuffle * layer_.width);
     features.tokens.resize(count, options_.keep_tokens ? layer_.tokens * layer_.width : 0);
     int row = 0;
-    for (auto& future : running) {
-      const ImageFeatures part = future.get();
+    for (const ImageFeatures& part : done) {
       const Eigen::Index rows = part.mean_tokens.rows();
       features.embedding.middleRows(row, rows) = part.embedding;
       features.mean_tokens.middleRows(row, rows) = part.mean_tokens;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kFlushEvery = 512;  // records between two flushes to disk
+constexpr int kMostBatches = 4;
+constexpr std::chrono::milliseconds kMoment{100};  // of a batch, so that progress is seen and little is lost
 
 }  // namespace
 
@@ -211,8 +214,11 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
     ImageLoader loader(items, spec_.image, tiling_, options_.batch_size, fast_decode_ ? spec_.image.size : 0,
                        known);
     Progress progress("embedding with " + spec_.name, std::ssize(items), quiet_);
-    while (const auto batch = loader.next()) {
+    int batches = 1;  // at a time, as long as that is a moment
+    while (const auto batch = loader.next(batches)) {
+      const auto start = std::chrono::steady_clock::now();
       encode_batch(*batch, work);
+      batches = std::chrono::steady_clock::now() - start < batches * kMoment ? kMostBatches : 1;
       for (const auto* part : {&batch->items, &batch->done}) {
         for (const LoadedItem& item : *part) {
           work.keys[item.index] = item.content_sha256;

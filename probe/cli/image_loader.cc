@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
@@ -16,8 +17,20 @@
 namespace probe {
 namespace {
 
-constexpr std::size_t kQueueLength = 3;   // batches waiting for the encoder
+constexpr std::size_t kQueueLength = 4;   // batches waiting for the encoder
 constexpr std::size_t kFlushAfter = 256;  // items without pixels that make a batch
+
+template <typename T>
+void append(std::vector<T>& all, std::vector<T>&& more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+void append(ImageBatch& all, ImageBatch&& more) {
+  append(all.items, std::move(more.items));
+  append(all.views, std::move(more.views));
+  append(all.pixels, std::move(more.pixels));
+  append(all.done, std::move(more.done));
+}
 
 }  // namespace
 
@@ -135,15 +148,20 @@ ImageLoader::~ImageLoader() {
   state_->thread.join();
 }
 
-std::unique_ptr<ImageBatch> ImageLoader::next() {
+std::unique_ptr<ImageBatch> ImageLoader::next(int most) {
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return !state_->queue.empty() || state_->finished; });
   if (state_->queue.empty()) {
     if (state_->error) std::rethrow_exception(state_->error);
     return nullptr;
   }
-  std::unique_ptr<ImageBatch> batch = std::move(state_->queue.front());
-  state_->queue.pop_front();
+  std::unique_ptr<ImageBatch> batch;
+  for (; most > 0 && !state_->queue.empty(); --most) {
+    std::unique_ptr<ImageBatch> more = std::move(state_->queue.front());
+    state_->queue.pop_front();
+    if (batch) append(*batch, std::move(*more));
+    else batch = std::move(more);
+  }
   state_->changed.notify_all();
   return batch;
 }

@@ -45,8 +45,9 @@ class ImageLoader {
               int batch_size, int fast_side, std::function<bool(const std::string&)> known);
   ~ImageLoader();  // stops early if need be
 
-  // The next batch, or nullptr at the end. Rethrows what the thread threw.
-  std::unique_ptr<ImageBatch> next();
+  // The next batch, or nullptr at the end; as one with those after it that are ready too, `most` in all.
+  // Rethrows what the thread threw.
+  std::unique_ptr<ImageBatch> next(int most = 1);
 
  private:
   struct State;
