@@ -35,6 +35,8 @@ PROBE_AVX512 void pack(const float* weight, std::int64_t columns, std::int64_t d
 struct Part {
   const float* rows = nullptr;   // [depth][count of rows]
   const float* panel = nullptr;  // [depth][32]
+  const float* coming = nullptr;  // of the next panel, what is asked for beside this part, from memory
+  std::int64_t coming_a_step = 0;
   std::int64_t depth = 0;
   bool first = true, last = true;       // of the parts of the whole depth
   std::int64_t row = 0, column = 0;     // of the result
@@ -53,9 +55,10 @@ PROBE_AVX512_INLINE void multiply_rows(const Product<float>& product, const Part
   // What is there already is added at the end, when it has come.
   ((_mm_prefetch(out + r * stride, _MM_HINT_T0), _mm_prefetch(out + r * stride + kLanes, _MM_HINT_T0)), ...);
   ((low[r] = _mm512_setzero_ps(), high[r] = _mm512_setzero_ps()), ...);
-  const float *row = part.rows, *panel = part.panel;
+  const float *row = part.rows, *panel = part.panel, *coming = part.coming;
 #pragma GCC unroll 4
-  for (std::int64_t i = 0; i < part.depth; ++i, row += kRows, panel += kPanel) {
+  for (std::int64_t i = 0; i < part.depth; ++i, row += kRows, panel += kPanel, coming += part.coming_a_step) {
+    _mm_prefetch(coming, _MM_HINT_T1);
     _mm_prefetch(panel + kAhead * kPanel, _MM_HINT_T0);
     _mm_prefetch(panel + kAhead * kPanel + kLanes, _MM_HINT_T0);
     const __m512 left = _mm512_loadu_ps(panel), right = _mm512_loadu_ps(panel + kLanes);
@@ -127,10 +130,12 @@ PROBE_AVX512 void multiply(const Product<float>& product) {
       }
       for (part.column = product.begin; part.column < product.end; part.column += kPanel) {
         part.panel = product.weight + part.column * product.depth + begin * kPanel;
+        part.coming_a_step = (kPanel + groups - 1) / groups;
         for (std::int64_t g = 0; g < groups; ++g) {
           const Span group = block.part(g, groups);
           part.rows = packed_at(group);
           part.row = group.begin;
+          part.coming = part.panel + kPanel * product.depth + g * part.coming_a_step * part.depth;
           kMultiply[group.size - 1](product, part);
         }
       }
