@@ -17,6 +17,8 @@ constexpr std::int64_t kPanel = 2 * kSide;      // columns: as many as a step of
 // Of rows that meet all weights before the next ones do, and of weights that meet them before the next ones do.
 // Both stay in the second cache, of 2 MiB where there is AMX.
 constexpr std::int64_t kBytesOfRows = 3 << 18, kBytesOfWeights = 1 << 18;
+// Pairs of rows up to which weights are asked for ahead: reading them from memory is most of the work then.
+constexpr std::int64_t kFewPairs = 20;
 // Steps by which every second tile of columns is behind.
 constexpr std::int64_t kMostLag = 16;
 
@@ -73,6 +75,8 @@ struct Beside {
   Unfinished now, later;
   Activation activation = Activation::none;
   std::int64_t rows_a_step = 1;
+  const Bfloat16 *coming = nullptr, *coming_end = nullptr;  // weights that are asked for, from memory
+  std::int64_t lines_a_step = 0;
   int buffer = 0;  // where the next sums go: not where those of `later` are
   alignas(64) float sums[2][2 * kSide * kSide];
 };
@@ -112,6 +116,10 @@ PROBE_AMX void multiply_steps(const Bfloat16* pair, std::int64_t a_step, const B
     _tile_loadd(5, pair + a_step / 2, 64);
     if constexpr (even) _tile_dpbf16ps(1, 5, 6);
     if constexpr (odd) _tile_dpbf16ps(3, 5, 7);
+    for (std::int64_t line = 0; line < beside.lines_a_step && beside.coming < beside.coming_end; ++line) {
+      _mm_prefetch(reinterpret_cast<const char*>(beside.coming), _MM_HINT_T1);
+      beside.coming += kDepth;
+    }
     for (std::int64_t row = 0; row < beside.rows_a_step && beside.now.left > 0; ++row) {
       finish_row(beside.now, beside.activation);
     }
@@ -207,10 +215,14 @@ PROBE_AMX void multiply(const Product<Bfloat16>& product) {
   for (std::int64_t first = 0; first < rows.pairs; first += pairs) {
     const std::int64_t last = std::min(rows.pairs, first + pairs);
     if (!product.x_packed) pack_rows(product, rows, first, last, own);
+    // Each step reads two tiles of weights, of which a pair has its share.
+    beside.lines_a_step = rows.pairs <= kFewPairs ? (2 * kSide + last - first - 1) / (last - first) : 0;
     const Bfloat16* const tiles = product.x_packed ? product.x + first * rows.a_pair() : own;
     for (std::int64_t panel = 0; panel < all; panel += panels) {
       const std::int64_t begin = product.begin + panel * kPanel, count = 2 * std::min(panels, all - panel);
       const Bfloat16* const weight = product.weight + begin / kSide * rows.steps * kTile;
+      beside.coming = weight + count * rows.steps * kTile;
+      beside.coming_end = beside.coming + 2 * std::clamp<std::int64_t>(all - panel - panels, 0, panels) * rows.steps * kTile;
       for (std::int64_t pair = first; pair < last; ++pair) {
         multiply_pair(product, rows, pair, tiles + (pair - first) * rows.a_pair(), weight, begin, count, beside);
       }
