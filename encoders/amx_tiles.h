@@ -30,22 +30,38 @@ inline PairedRows paired(std::int64_t rows, std::int64_t depth) {
   return {pairs, (rows + 2 * pairs - 1) / (2 * pairs), (depth + kDepth - 1) / kDepth};
 }
 
+// Sixteen rows of sixteen words: first fours of words within lanes of 128 bits, then the lanes.
+PROBE_AMX_INLINE void transpose(__m512i (&rows)[kSide]) {
+  __m512i lanes[kSide];
+  for (int four = 0; four < kSide; four += 4) {
+    const __m512i a = _mm512_unpacklo_epi32(rows[four], rows[four + 1]), b = _mm512_unpackhi_epi32(rows[four], rows[four + 1]);
+    const __m512i c = _mm512_unpacklo_epi32(rows[four + 2], rows[four + 3]), d = _mm512_unpackhi_epi32(rows[four + 2], rows[four + 3]);
+    lanes[four] = _mm512_unpacklo_epi64(a, c), lanes[four + 1] = _mm512_unpackhi_epi64(a, c);
+    lanes[four + 2] = _mm512_unpacklo_epi64(b, d), lanes[four + 3] = _mm512_unpackhi_epi64(b, d);
+  }
+  for (int word = 0; word < 4; ++word) {  // lane l of lanes[4 f + word] holds word 4 l + word of rows 4 f to 4 f + 3
+    const __m512i a = _mm512_shuffle_i32x4(lanes[word], lanes[4 + word], 0x88), b = _mm512_shuffle_i32x4(lanes[word], lanes[4 + word], 0xdd);
+    const __m512i c = _mm512_shuffle_i32x4(lanes[8 + word], lanes[12 + word], 0x88), d = _mm512_shuffle_i32x4(lanes[8 + word], lanes[12 + word], 0xdd);
+    rows[word] = _mm512_shuffle_i32x4(a, c, 0x88), rows[8 + word] = _mm512_shuffle_i32x4(a, c, 0xdd);
+    rows[4 + word] = _mm512_shuffle_i32x4(b, d, 0x88), rows[12 + word] = _mm512_shuffle_i32x4(b, d, 0xdd);
+  }
+}
+
 // Rows [count, depth], `stride` apart, transposed into tiles of a right factor [padded / 16][depth / 32], zeros
 // beyond the last row and the last of the depth. `padded`: a multiple of 16.
 PROBE_AMX_INLINE void pack_columns(const Bfloat16* rows, std::int64_t stride, std::int64_t count, std::int64_t padded,
                                    std::int64_t depth, Bfloat16* out) {
-  alignas(64) std::uint32_t pairs[kSide][kSide];
-  const __m512i lanes = _mm512_mullo_epi32(
-      _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi32(kSide));
   for (std::int64_t first = 0; first < padded; first += kSide) {
-    for (std::int64_t i = 0; i < depth; i += kDepth) {
-      std::memset(pairs, 0, sizeof(pairs));
-      for (std::int64_t j = 0; j < std::min(kSide, count - first); ++j) {
-        std::memcpy(pairs[j], rows + (first + j) * stride + i, std::min(kDepth, depth - i) * sizeof(Bfloat16));
+    for (std::int64_t i = 0; i < depth; i += kDepth, out += kSide * kDepth) {
+      const std::int64_t rest = depth - i;
+      const auto some = static_cast<__mmask32>(rest >= kDepth ? ~0u : (1u << rest) - 1);
+      __m512i pairs[kSide];
+      for (std::int64_t j = 0; j < kSide; ++j) {
+        const bool there = first + j < count;
+        pairs[j] = _mm512_maskz_loadu_epi16(there ? some : 0, rows + (there ? first + j : 0) * stride + i);
       }
-      for (std::int64_t pair = 0; pair < kSide; ++pair, out += kDepth) {
-        _mm512_storeu_si512(out, _mm512_i32gather_epi32(lanes, pairs[0] + pair, 4));
-      }
+      transpose(pairs);
+      for (std::int64_t pair = 0; pair < kSide; ++pair) _mm512_storeu_si512(out + pair * kDepth, pairs[pair]);
     }
   }
 }

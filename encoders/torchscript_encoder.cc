@@ -113,17 +113,25 @@ class TorchscriptEncoder final : public Encoder {
   ImageFeatures encode_images(const float* pixels, int count,
                               const std::vector<PatchWindow>& windows) override {
     const std::int64_t image_floats = std::int64_t{3} * spec_.image.size * spec_.image.size;
-    std::vector<ImageFeatures> done((count + part_size_ - 1) / part_size_);
-    std::atomic<int> next = 0;
+    struct Part {
+      int begin = 0, count = 0;
+      ImageFeatures features;
+    };
+    std::vector<Part> parts;  // of each batch the same, however many batches there are
+    for (int batch = 0; batch < count; batch += options_.batch_size) {
+      const int end = std::min(count, batch + options_.batch_size);
+      for (int begin = batch; begin < end; begin += part_size_) parts.push_back({begin, std::min(part_size_, end - begin), {}});
+    }
+    std::atomic<std::size_t> next = 0;
     const auto work = [&] {  // the next part, until there is none
-      for (int part = next++; part < std::ssize(done); part = next++) {
-        const int begin = part * part_size_;
-        done[part] = encode_part(pixels + begin * image_floats, std::min(part_size_, count - begin),
-                                 windows.empty() ? nullptr : windows.data() + begin);
+      for (std::size_t i = next++; i < parts.size(); i = next++) {
+        Part& part = parts[i];
+        part.features = encode_part(pixels + part.begin * image_floats, part.count,
+                                    windows.empty() ? nullptr : windows.data() + part.begin);
       }
     };
     std::vector<std::future<void>> others;
-    for (int thread = 1; thread < std::min<int>(parts_, std::ssize(done)); ++thread) {
+    for (int thread = 1; thread < std::min<int>(parts_, std::ssize(parts)); ++thread) {
       others.push_back(std::async(std::launch::async, work));
     }
     work();
@@ -133,13 +141,10 @@ class TorchscriptEncoder final : public Encoder {
     features.mean_tokens.resize(
         count, options_.pixel_shuffle * options_.pixel_shuffle * layer_.width);
     features.tokens.resize(count, options_.keep_tokens ? layer_.tokens * layer_.width : 0);
-    int row = 0;
-    for (const ImageFeatures& part : done) {
-      const Eigen::Index rows = part.mean_tokens.rows();
-      features.embedding.middleRows(row, rows) = part.embedding;
-      features.mean_tokens.middleRows(row, rows) = part.mean_tokens;
-      if (options_.keep_tokens) features.tokens.middleRows(row, rows) = part.tokens;
-      row += static_cast<int>(rows);
+    for (const Part& part : parts) {
+      features.embedding.middleRows(part.begin, part.count) = part.features.embedding;
+      features.mean_tokens.middleRows(part.begin, part.count) = part.features.mean_tokens;
+      if (options_.keep_tokens) features.tokens.middleRows(part.begin, part.count) = part.features.tokens;
     }
     return features;
   }

@@ -67,6 +67,61 @@ PROBE_AMX void multiply_all(const float* left, std::int64_t left_stride, const f
   }
 }
 
+// Tiles 0 and 1, or 2 and 3, are one column of tiles.
+template <bool two_rows, bool odd>
+PROBE_AMX_INLINE void multiply_column(const float* left, std::int64_t left_stride, const float* right,
+                                      std::int64_t steps) {
+  if constexpr (odd) { _tile_zero(2); _tile_zero(3); } else { _tile_zero(0); _tile_zero(1); }
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const float* const rows = left + step * (kDepth / 2);
+    _tile_loadd(6, right + step * kTile, 64);
+    _tile_loadd(4, rows, left_stride * 4);
+    if constexpr (odd) _tile_dpbf16ps(2, 4, 6); else _tile_dpbf16ps(0, 4, 6);
+    if constexpr (two_rows) {
+      _tile_loadd(5, rows + kSide * left_stride, left_stride * 4);
+      if constexpr (odd) _tile_dpbf16ps(3, 5, 6); else _tile_dpbf16ps(1, 5, 6);
+    }
+  }
+}
+template <bool two_rows, bool odd>
+PROBE_AMX_INLINE void store_column(float* out, std::int64_t out_stride) {
+  if constexpr (odd) _tile_stored(2, out, out_stride * 4); else _tile_stored(0, out, out_stride * 4);
+  if constexpr (two_rows) {
+    if constexpr (odd) _tile_stored(3, out + kSide * out_stride, out_stride * 4);
+    else _tile_stored(1, out + kSide * out_stride, out_stride * 4);
+  }
+}
+
+// The largest of each row's scores: of lanes first.
+using Largest = float[kQueries][kLanes];
+
+PROBE_AMX_INLINE void find_largest(const float* scores, std::int64_t stride, std::int64_t rows, Largest& largest) {
+  for (std::int64_t r = 0; r < rows; ++r, scores += stride) {
+    const __m512 low = _mm512_max_ps(_mm512_load_ps(largest[r]), _mm512_load_ps(scores));
+    _mm512_store_ps(largest[r], _mm512_max_ps(low, _mm512_load_ps(scores + kLanes)));
+  }
+}
+
+// Queries times `keys` keys, -1e30 from there to `padded`. Each column of tiles is stored while the next one is
+// under way, for a store waits for the products it comes from; beside them the last scores are looked through.
+template <bool two_rows>
+PROBE_AMX void multiply_scores(const float* queries, std::int64_t steps, const float* right, std::int64_t keys,
+                               std::int64_t padded, float* scores, std::int64_t stride, Largest& largest) {
+  constexpr std::int64_t kRows = two_rows ? kQueries : kSide;
+  const std::int64_t left_stride = steps * kDepth / 2, next = steps * kTile;
+  for (std::int64_t r = 0; r < kRows; ++r) std::fill_n(largest[r], kLanes, -1e30f);
+  multiply_column<two_rows, false>(queries, left_stride, right, steps);
+  for (std::int64_t i = 0; i < padded; i += 2 * kSide, right += 2 * next) {
+    multiply_column<two_rows, true>(queries, left_stride, right + next, steps);
+    store_column<two_rows, false>(scores + i, stride);
+    if (i + 2 * kSide < padded) multiply_column<two_rows, false>(queries, left_stride, right + 2 * next, steps);
+    store_column<two_rows, true>(scores + i + kSide, stride);
+    if (i > 0) find_largest(scores + i - 2 * kSide, stride, kRows, largest);
+  }
+  for (std::int64_t r = 0; r < kRows; ++r) std::fill(scores + r * stride + keys, scores + r * stride + padded, -1e30f);
+  find_largest(scores + padded - 2 * kSide, stride, kRows, largest);
+}
+
 // Halves of a row from `from` on, zeros after the last of `count`.
 PROBE_AMX_INLINE void copy_halves(const Bfloat16* from, std::int64_t count, std::int64_t padded, float* to) {
   std::memcpy(to, from, count * sizeof(Bfloat16));
@@ -92,15 +147,9 @@ PROBE_AMX void pack_values(const Head<Bfloat16>& head, std::int64_t padded, std:
 
 // Scores to halves of weights, written over them, that are not yet divided by their sum, which is
 // returned. The padding's are 0.
-PROBE_AMX float softmax(float* scores, std::int64_t keys, std::int64_t padded, float scale) {
-  std::fill(scores + keys, scores + padded, -1e30f);
+PROBE_AMX float softmax(float* scores, const float* most, std::int64_t padded, float scale) {
   const __m512 factors = _mm512_set1_ps(scale * 1.44269504f);
-  __m512 most = _mm512_set1_ps(-1e30f), others = most;
-  for (std::int64_t i = 0; i < padded; i += 2 * kLanes) {
-    most = _mm512_max_ps(most, _mm512_mul_ps(_mm512_load_ps(scores + i), factors));
-    others = _mm512_max_ps(others, _mm512_mul_ps(_mm512_load_ps(scores + i + kLanes), factors));
-  }
-  const __m512 largest = _mm512_set1_ps(_mm512_reduce_max_ps(_mm512_max_ps(most, others)));
+  const __m512 largest = _mm512_mul_ps(_mm512_set1_ps(_mm512_reduce_max_ps(_mm512_load_ps(most))), factors);
   __m512 sum = _mm512_setzero_ps(), sum_of_others = sum;
   for (std::int64_t i = 0; i < padded; i += 2 * kLanes) {
     const __m512 low = power_of_two(_mm512_fmsub_ps(_mm512_load_ps(scores + i), factors, largest));
@@ -139,11 +188,13 @@ PROBE_AMX void attend(const Head<Bfloat16>& head, Scratch& scratch) {
       copy_halves(head.q + std::min(begin + r, head.rows - 1) * head.q_stride, head.width, depth,
                   queries + r * depth / 2);
     }
+    alignas(64) Largest largest;
+    const auto score = tiled > kSide ? multiply_scores<true> : multiply_scores<false>;
     const auto multiply_rows = tiled > kSide ? multiply_all<true> : multiply_all<false>;
-    multiply_rows(queries, depth / 2, keys, depth / kDepth, padded, scores, stride);
+    score(queries, depth / kDepth, keys, head.keys, padded, scores, stride, largest);
     float share[kQueries];
     for (std::int64_t r = 0; r < tiled; ++r) {
-      share[r] = 1.0f / softmax(scores + r * stride, head.keys, padded, head.scale);
+      share[r] = 1.0f / softmax(scores + r * stride, largest[r], padded, head.scale);
     }
     multiply_rows(scores, stride, values, padded / kDepth, columns, out, columns);
     for (std::int64_t r = 0; r < count; ++r) {

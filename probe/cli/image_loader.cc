@@ -156,7 +156,8 @@ std::unique_ptr<ImageBatch> ImageLoader::next(int most) {
     return nullptr;
   }
   std::unique_ptr<ImageBatch> batch;
-  for (; most > 0 && !state_->queue.empty(); --most) {
+  // Nothing after a batch that is not full: a picture's place must not depend on what happened to be ready.
+  for (; most > 0 && !state_->queue.empty() && (!batch || batch->views.size() % state_->batch_size == 0); --most) {
     std::unique_ptr<ImageBatch> more = std::move(state_->queue.front());
     state_->queue.pop_front();
     if (batch) append(*batch, std::move(*more));

@@ -57,9 +57,12 @@ class Determinism : public testing::Test {
 };
 
 TEST_F(Determinism, TheSameRunTwiceGivesTheSameBytes) {
-  const std::string first = embed({"--threads", "2"});
-  std::filesystem::remove(file_);
-  EXPECT_TRUE(first == embed({"--threads", "2"}));
+  for (const char* batch : {"8", "3"}) {
+    std::filesystem::remove(file_);
+    const std::string first = embed({"--threads", "2", "--batch-size", batch});
+    std::filesystem::remove(file_);
+    EXPECT_TRUE(first == embed({"--threads", "2", "--batch-size", batch})) << batch;
+  }
 }
 
 TEST_F(Determinism, BatchesAndThreadsChangeVectorsByRoundingAlone) {
