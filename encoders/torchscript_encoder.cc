@@ -177,8 +177,15 @@ class TorchscriptEncoder final : public Encoder {
     const c10::InferenceMode guard;
     at::set_num_threads(threads_per_part_);  // the setting is each thread's own
     const std::int64_t size = spec_.image.size;
-    torch::Tensor batch = torch::zeros({part_size_, 3, size, size});
-    std::copy_n(pixels, std::int64_t{count} * 3 * size * size, batch.data_ptr<float>());
+    const std::vector<std::int64_t> shape = {part_size_, 3, size, size};
+    torch::Tensor batch;
+    if (count == part_size_ && dtype_ != torch::kFloat) {
+      // Only read: the tower gets a copy of its own type.
+      batch = torch::from_blob(const_cast<float*>(pixels), shape);
+    } else {
+      batch = torch::zeros(shape);
+      std::copy_n(pixels, std::int64_t{count} * 3 * size * size, batch.data_ptr<float>());
+    }
     const auto outputs = run_image_tower(batch);
     ImageFeatures features;
     features.embedding = to_matrix(outputs[0], count);
