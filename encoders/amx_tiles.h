@@ -17,6 +17,11 @@ namespace probe {
 // x 16 columns, each pair side by side, of a product 16 x 16 floats.
 inline constexpr std::int64_t kSide = 16, kDepth = 32;
 
+// The first `count` of 32 halves, all of them from 32 on.
+PROBE_AMX_INLINE __mmask32 first_halves(std::int64_t count) {
+  return static_cast<__mmask32>(count >= kDepth ? ~0u : (1u << count) - 1);
+}
+
 // A left factor [rows, depth] as pairs of tiles [pairs][steps][2 height][32]. Tiles may be lower than sixteen, so
 // that 50 rows are four of 13. Past the last row it stands once more; past the depth there are zeros.
 struct PairedRows {
@@ -53,8 +58,7 @@ PROBE_AMX_INLINE void pack_columns(const Bfloat16* rows, std::int64_t stride, st
                                    std::int64_t depth, Bfloat16* out) {
   for (std::int64_t first = 0; first < padded; first += kSide) {
     for (std::int64_t i = 0; i < depth; i += kDepth, out += kSide * kDepth) {
-      const std::int64_t rest = depth - i;
-      const auto some = static_cast<__mmask32>(rest >= kDepth ? ~0u : (1u << rest) - 1);
+      const __mmask32 some = first_halves(depth - i);
       __m512i pairs[kSide];
       for (std::int64_t j = 0; j < kSide; ++j) {
         const bool there = first + j < count;

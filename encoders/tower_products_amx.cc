@@ -46,8 +46,7 @@ PROBE_AMX void pack_rows(const Product<Bfloat16>& product, const PairedRows& row
                          std::int64_t end, Bfloat16* out) {
   for (std::int64_t pair = begin; pair < end; ++pair) {
     for (std::int64_t i = 0; i < product.depth; i += kDepth) {
-      const std::int64_t rest = product.depth - i;
-      const auto some = static_cast<__mmask32>(rest >= kDepth ? ~0u : (1u << rest) - 1);
+      const __mmask32 some = first_halves(product.depth - i);
       for (std::int64_t r = 0; r < 2 * rows.height; ++r, out += kDepth) {
         const std::int64_t row = std::min(pair * 2 * rows.height + r, product.rows - 1);
         _mm512_storeu_si512(out, _mm512_maskz_loadu_epi16(some, product.x + row * product.depth + i));

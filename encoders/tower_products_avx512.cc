@@ -122,6 +122,7 @@ PROBE_AVX512 void multiply(const Product<float>& product) {
     for (std::int64_t begin = 0; begin < product.depth; begin += kMostDepth) {
       Part part;
       part.depth = std::min(kMostDepth, product.depth - begin);
+      part.coming_a_step = (kPanel + groups - 1) / groups;
       part.first = begin == 0, part.last = begin + part.depth == product.depth;
       const auto packed_at = [&](Span group) { return packed.get() + (group.begin - block.begin) * part.depth; };
       for (std::int64_t g = 0; g < groups; ++g) {
@@ -130,7 +131,6 @@ PROBE_AVX512 void multiply(const Product<float>& product) {
       }
       for (part.column = product.begin; part.column < product.end; part.column += kPanel) {
         part.panel = product.weight + part.column * product.depth + begin * kPanel;
-        part.coming_a_step = (kPanel + groups - 1) / groups;
         for (std::int64_t g = 0; g < groups; ++g) {
           const Span group = block.part(g, groups);
           part.rows = packed_at(group);

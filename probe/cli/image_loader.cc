@@ -22,7 +22,7 @@ constexpr std::size_t kFlushAfter = 256;  // items without pixels that make a ba
 
 template <typename T>
 void append(std::vector<T>& all, std::vector<T>&& more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 void append(ImageBatch& all, ImageBatch&& more) {
@@ -155,16 +155,17 @@ std::unique_ptr<ImageBatch> ImageLoader::next(int most) {
     if (state_->error) std::rethrow_exception(state_->error);
     return nullptr;
   }
-  std::unique_ptr<ImageBatch> batch;
+  std::vector<std::unique_ptr<ImageBatch>> ready;
   // Nothing after a batch that is not full: a picture's place must not depend on what happened to be ready.
-  for (; most > 0 && !state_->queue.empty() && (!batch || batch->views.size() % state_->batch_size == 0); --most) {
-    std::unique_ptr<ImageBatch> more = std::move(state_->queue.front());
+  for (; most > 0 && !state_->queue.empty() &&
+         (ready.empty() || ready.back()->views.size() % state_->batch_size == 0); --most) {
+    ready.push_back(std::move(state_->queue.front()));
     state_->queue.pop_front();
-    if (batch) append(*batch, std::move(*more));
-    else batch = std::move(more);
   }
   state_->changed.notify_all();
-  return batch;
+  lock.unlock();
+  for (std::size_t i = 1; i < ready.size(); ++i) append(*ready.front(), std::move(*ready[i]));
+  return std::move(ready.front());
 }
 
 }  // namespace probe
