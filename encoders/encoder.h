@@ -47,8 +47,8 @@ class Encoder {
   virtual const EncoderSpec& spec() const = 0;
   virtual const LayerSpec& layer() const = 0;
 
-  // `pixels`: count * 3 * s * s floats, normalised, image by image, channel first. More than one batch at a
-  // time keeps the threads from waiting for each other after each.
+  // `pixels`: count * 3 * s * s floats, normalised, image by image, channel first; at
+  // most a batch. Each thread gets a share of them; with one thread (EncoderOptions), calls may be made side by side.
   // `windows`: the patches of each image that are pooled, none of them empty; without
   // windows all tokens are (less the prefix, unless it is included).
   // Throws Error(model) if the tower fails or its output has another shape than the

@@ -13,7 +13,6 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <future>
 #include <optional>
@@ -117,25 +116,17 @@ class TorchscriptEncoder final : public Encoder {
       int begin = 0, count = 0;
       ImageFeatures features;
     };
-    std::vector<Part> parts;  // of each batch the same, however many batches there are
-    for (int batch = 0; batch < count; batch += options_.batch_size) {
-      const int end = std::min(count, batch + options_.batch_size);
-      for (int begin = batch; begin < end; begin += part_size_) parts.push_back({begin, std::min(part_size_, end - begin), {}});
-    }
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {  // the next part, until there is none
-      for (std::size_t i = next++; i < parts.size(); i = next++) {
-        Part& part = parts[i];
-        part.features = encode_part(pixels + part.begin * image_floats, part.count,
-                                    windows.empty() ? nullptr : windows.data() + part.begin);
-      }
+    std::vector<Part> parts;
+    for (int begin = 0; begin < count; begin += part_size_) parts.push_back({begin, std::min(part_size_, count - begin), {}});
+    const auto work = [&](Part& part) {
+      part.features = encode_part(pixels + part.begin * image_floats, part.count,
+                                  windows.empty() ? nullptr : windows.data() + part.begin);
     };
     std::vector<std::future<void>> others;
-    for (int thread = 1; thread < std::min<int>(parts_, std::ssize(parts)); ++thread) {
-      others.push_back(std::async(std::launch::async, work));
-    }
-    work();
+    for (std::size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, work, std::ref(parts[i])));
+    work(parts.front());
     for (auto& other : others) other.get();
+    if (parts.size() == 1) return std::move(parts.front().features);
     ImageFeatures features;
     features.embedding.resize(count, spec_.embedding_dim);
     features.mean_tokens.resize(

@@ -103,7 +103,7 @@ void add_runtime_options(CLI::App& command, EncoderArguments& options) {
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command
-      .add_option("--batch-size,--batch_size", options.batch_size, "pictures (images, or their tiles) encoded at a time")
+      .add_option("--batch-size,--batch_size", options.batch_size, "most pictures (images, or their tiles) that a thread encodes at a time")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
 }

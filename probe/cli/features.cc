@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "encoders/preprocess.h"
 #include "encoders/vocabulary.h"
+#include "probe/cli/encode_in_order.h"
 #include "probe/cli/encoder_choice.h"
 #include "probe/cli/progress.h"
 #include "probe/core/error.h"
@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kFlushEvery = 512;  // records between two flushes to disk
-constexpr int kMostBatches = 4;
-constexpr std::chrono::milliseconds kMoment{100};  // of a batch, so that progress is seen and little is lost
 
 }  // namespace
 
@@ -60,7 +58,7 @@ struct FeatureSource::Work {
   std::vector<std::string> keys;      // content hash; empty: not readable
   std::vector<std::string> reasons;   // why an item has no vector; empty: it has
   std::map<std::string, std::string> bad_content;  // content hash -> reason
-  std::mutex log_mutex;               // the loader asks while the encoder appends
+  std::mutex log_mutex;               // the loader asks while vectors are appended
   int unflushed = 0;
 
   // The item whose pictures are being encoded; it may have begun in an earlier batch.
@@ -91,11 +89,6 @@ FeatureSource::FeatureSource(EncoderSpec spec, const EncoderArguments& arguments
 }
 
 FeatureSource::~FeatureSource() = default;
-
-Encoder& FeatureSource::tower(std::unique_ptr<Encoder>& slot, TowerChoice choice) {
-  if (!slot) slot = load_encoder(spec_, options_, choice);
-  return *slot;
-}
 
 std::string FeatureSource::identity() const {
   nlohmann::json fields = {{"bundle", spec_.bundle_sha256},
@@ -144,25 +137,16 @@ FeatureLog& FeatureSource::log() {
   return *log_;
 }
 
-void FeatureSource::encode_batch(const ImageBatch& batch, Work& work) {
-  const auto count = static_cast<int>(batch.views.size());
-  if (count == 0) return;
-  // Only anyres drops patches; the others pool every token of a picture.
-  std::vector<PatchWindow> windows;
-  if (tiling_.options.scheme == TileScheme::anyres) {
-    for (const LoadedView& loaded : batch.views) windows.push_back(loaded.view.window);
-  }
-  const ImageFeatures features =
-      tower(image_tower_, {true, false}).encode_images(batch.pixels.data(), count, windows);
+void FeatureSource::record_batch(const ImageBatch& batch, const ImageFeatures& features, Work& work) {
   const std::lock_guard lock(work.log_mutex);
   std::size_t finished = 0;
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < batch.views.size(); ++i) {
     const LoadedView& loaded = batch.views[i];
     if (work.current != loaded.index) work.token_weight = 0;
     work.current = loaded.index;
     if (loaded.view.embeds) work.embedding = features.embedding.row(i);
     if (loaded.view.pools) {
-      const double weight = windows.empty() ? 1 : windows[i].count();
+      const double weight = batch.windows.empty() ? 1 : batch.windows[i].count();
       const Eigen::RowVectorXd sum = weight * features.mean_tokens.row(i).cast<double>();
       if (work.token_weight == 0) {
         work.token_sum = sum;  // one picture's mean stays as it is, to the last bit
@@ -211,27 +195,29 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
       const std::lock_guard lock(work.log_mutex);
       return features.contains(key);
     };
-    ImageLoader loader(items, spec_.image, tiling_, options_.batch_size, fast_decode_ ? spec_.image.size : 0,
-                       known);
+    const SideBySide side = side_by_side(options_, layer_.tokens);
+    ImageLoader loader(items, spec_.image, tiling_, side.options.batch_size, fast_decode_ ? spec_.image.size : 0, known);
     Progress progress("embedding with " + spec_.name, std::ssize(items), quiet_);
-    int batches = 1;  // at a time, as long as that is a moment
-    while (const auto batch = loader.next(batches)) {
-      const auto start = std::chrono::steady_clock::now();
-      encode_batch(*batch, work);
-      batches = std::chrono::steady_clock::now() - start < batches * kMoment ? kMostBatches : 1;
-      for (const auto* part : {&batch->items, &batch->done}) {
+    const auto load = [&]() -> Encoder& {
+      if (!image_tower_) image_tower_ = load_encoder(spec_, side.options, {true, false});
+      return *image_tower_;
+    };
+    encode_in_order(loader, side.threads, load, [&](const ImageBatch& batch, const ImageFeatures& encoded) {
+      record_batch(batch, encoded, work);
+      for (const auto* part : {&batch.items, &batch.done}) {
         for (const LoadedItem& item : *part) {
           work.keys[item.index] = item.content_sha256;
           work.reasons[item.index] = item.failure;
-          if (fail_fast && !item.failure.empty()) {
+          if (item.failure.empty()) continue;
+          if (!item.content_sha256.empty()) work.bad_content[item.content_sha256] = item.failure;
+          if (fail_fast) {
             features.flush();
-            throw Error(ErrorKind::input,
-                        printable(items[item.index].id) + ": " + item.failure);
+            throw Error(ErrorKind::input, printable(items[item.index].id) + ": " + item.failure);
           }
         }
-        progress.advance(std::ssize(*part), part == &batch->items);
+        progress.advance(std::ssize(*part), part == &batch.items);
       }
-    }
+    });
   }
   features.flush();
   FailedItems failed;
@@ -293,7 +279,8 @@ EmbeddingSet FeatureSource::collect(const std::vector<Item>& items, const Work& 
 RowMatrix FeatureSource::embed_texts(const std::vector<std::string>& texts,
                                      std::vector<std::string>& warnings) {
   if (texts.empty()) return RowMatrix(0, spec_.embedding_dim);
-  return tower(text_tower_, {false, true}).encode_texts(texts, &warnings);
+  if (!text_tower_) text_tower_ = load_encoder(spec_, options_, {false, true});
+  return text_tower_->encode_texts(texts, &warnings);
 }
 
 void FeatureSource::warn_of_unknown_words(const std::vector<std::string>& texts,

@@ -61,12 +61,11 @@ class FeatureSource {
 
  private:
   struct Work;  // of one call of embed_items
-  Encoder& tower(std::unique_ptr<Encoder>& slot, TowerChoice choice);
   FeatureLog& log();
   std::string identity() const;
   std::size_t token_width() const;   // of mean_tokens
   std::size_t record_width() const;
-  void encode_batch(const ImageBatch& batch, Work& work);
+  void record_batch(const ImageBatch& batch, const ImageFeatures& features, Work& work);
   EmbeddingSet collect(const std::vector<Item>& items, const Work& work);
 
   EncoderSpec spec_;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
@@ -17,20 +18,28 @@
 namespace probe {
 namespace {
 
-constexpr std::size_t kQueueLength = 4;   // batches waiting for the encoder
-constexpr std::size_t kFlushAfter = 256;  // items without pixels that make a batch
+constexpr std::size_t kMostFiles = 64, kMostBytes = 64 << 20;  // read and waiting, one file at least
+constexpr std::size_t kMostWaiting = 32;   // items drawn or being drawn that are in no batch yet
+constexpr std::size_t kFlushAfter = 256;   // items without pixels that make a batch
 
-template <typename T>
-void append(std::vector<T>& all, std::vector<T>&& more) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
+// A file's bytes, or why none are needed or to be had.
+struct ReadItem {
+  LoadedItem loaded;
+  std::string bytes;  // unless the item brings its own
+  bool wanted = false;
+};
 
-void append(ImageBatch& all, ImageBatch&& more) {
-  append(all.items, std::move(more.items));
-  append(all.views, std::move(more.views));
-  append(all.pixels, std::move(more.pixels));
-  append(all.done, std::move(more.done));
-}
+// What the tower is shown of it; nothing if it failed or is not wanted.
+struct DrawnItem {
+  LoadedItem loaded;
+  std::vector<View> views;
+  std::vector<RgbImage> shown;
+};
+
+struct DrawnBatch {
+  std::unique_ptr<ImageBatch> batch = std::make_unique<ImageBatch>();
+  std::vector<RgbImage> shown;
+};
 
 }  // namespace
 
@@ -38,19 +47,26 @@ struct ImageLoader::State {
   const std::vector<Item>& items;
   const ImageSpec& spec;
   const Tiling& tiling;
-  std::size_t batch_size;
-  int fast_side;
-  std::function<bool(const std::string&)> known;
+  const std::size_t batch_size;
+  const int fast_side;
+  const std::function<bool(const std::string&)> known;
 
-  std::mutex mutex;
+  std::mutex mutex;  // of all below
   std::condition_variable changed;
-  std::deque<std::unique_ptr<ImageBatch>> queue;
-  bool finished = false, stop = false;
+  std::deque<ReadItem> read;  // items taken, taken + 1, ...
+  std::size_t bytes_read = 0;
+  std::size_t taken = 0;                // items that someone draws or has drawn
+  std::map<std::size_t, DrawnItem> drawn;  // those that wait for one before them
+  std::size_t arranged = 0;             // items that are in a batch
+  DrawnBatch filling;
+  std::deque<DrawnBatch> full;
+  std::size_t batches = 0;
+  bool stopped = false;
   std::exception_ptr error;
   std::thread thread;
 
-  State(const std::vector<Item>& all, const ImageSpec& image, const Tiling& tiles, int batch,
-        int fast, std::function<bool(const std::string&)> is_known)
+  State(const std::vector<Item>& all, const ImageSpec& image, const Tiling& tiles, int batch, int fast,
+        std::function<bool(const std::string&)> is_known)
       : items(all),
         spec(image),
         tiling(tiles),
@@ -58,114 +74,168 @@ struct ImageLoader::State {
         fast_side(fast),
         known(std::move(is_known)) {}
 
-  // Fills one item; the pixels of its views are appended to the batch if its vector is
-  // missing, and full batches are handed over. False if the consumer has gone.
-  bool load(std::size_t index, std::unordered_set<std::string>& scheduled,
-            std::unique_ptr<ImageBatch>& batch) {
-    LoadedItem loaded;
-    loaded.index = index;
+  const std::string& bytes_of(const ReadItem& item) const {
+    const Item& of = items[item.loaded.index];
+    return of.image_bytes.empty() ? item.bytes : of.image_bytes;
+  }
+
+  ReadItem read_item(std::size_t index, std::unordered_set<std::string>& seen) const {
+    ReadItem item;
+    item.loaded.index = index;
     try {
-      const Item& item = items[index];
-      if (!item.image_error.empty()) throw Error(ErrorKind::input, item.image_error);
-      const std::string bytes = item.image_bytes.empty()
-                                    ? read_file(item.image, kMaxImageBytes)
-                                    : item.image_bytes;
-      loaded.content_sha256 = sha256_hex(bytes);
-      if (known(loaded.content_sha256) || scheduled.contains(loaded.content_sha256)) {
-        batch->done.push_back(std::move(loaded));
-        return true;
-      }
-      const RgbImage image = decode_image(bytes, fast_side);
-      const TilePlan plan = plan_tiles(image.width, image.height, spec, tiling);
-      for (std::size_t i = 0; i < plan.views.size(); ++i) {
-        if (batch->views.size() == batch_size && !push_and_renew(batch)) return false;
-        const RgbImage shown = draw_view(image, spec, plan, plan.views[i]);
-        const std::size_t size = std::size_t{3} * spec.size * spec.size;
-        batch->pixels.reserve(size * batch_size);
-        batch->pixels.resize(batch->pixels.size() + size);
-        normalize_pixels(shown, spec, batch->pixels.data() + batch->pixels.size() - size);
-        batch->views.push_back({index, plan.views[i], i + 1 == plan.views.size()});
-      }
-      scheduled.insert(loaded.content_sha256);
-      batch->items.push_back(std::move(loaded));
+      if (!items[index].image_error.empty()) throw Error(ErrorKind::input, items[index].image_error);
+      if (items[index].image_bytes.empty()) item.bytes = read_file(items[index].image, kMaxImageBytes);
+      item.loaded.content_sha256 = sha256_hex(bytes_of(item));
+      item.wanted = !known(item.loaded.content_sha256) && seen.insert(item.loaded.content_sha256).second;
+      if (!item.wanted) item.bytes = {};
     } catch (const Error& error) {
-      loaded.failure = error.what();
-      batch->done.push_back(std::move(loaded));
+      item.loaded.failure = error.what();
     }
-    return true;
+    return item;
   }
 
-  // False if the consumer has gone.
-  bool push(std::unique_ptr<ImageBatch> batch) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return queue.size() < kQueueLength || stop; });
-    if (stop) return false;
-    queue.push_back(std::move(batch));
-    changed.notify_all();
-    return true;
+  void read_all() {
+    std::unordered_set<std::string> seen;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      ReadItem item = read_item(i, seen);
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return stopped || read.empty() || (read.size() < kMostFiles && bytes_read < kMostBytes); });
+      if (stopped) return;
+      bytes_read += item.bytes.size();
+      read.push_back(std::move(item));
+      changed.notify_all();
+    }
   }
 
-  bool push_and_renew(std::unique_ptr<ImageBatch>& batch) {
-    if (!push(std::move(batch))) return false;
-    batch = std::make_unique<ImageBatch>();
-    return true;
-  }
-
-  void run() {
+  DrawnItem draw(ReadItem item) const {
+    DrawnItem drawn;
     try {
-      std::unordered_set<std::string> scheduled;
-      auto batch = std::make_unique<ImageBatch>();
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        if (!load(i, scheduled, batch)) return;
-        if (batch->views.size() < batch_size && batch->done.size() < kFlushAfter) continue;
-        if (!push_and_renew(batch)) return;
+      if (item.wanted) {
+        const RgbImage image = decode_image(bytes_of(item), fast_side);
+        TilePlan plan = plan_tiles(image.width, image.height, spec, tiling);
+        for (const View& view : plan.views) drawn.shown.push_back(draw_view(image, spec, plan, view));
+        drawn.views = std::move(plan.views);
       }
-      if (!push(std::move(batch))) return;
+    } catch (const Error& error) {
+      drawn.shown.clear();
+      item.loaded.failure = error.what();
+    }
+    drawn.loaded = std::move(item.loaded);
+    return drawn;
+  }
+
+  void hand_over() {
+    filling.batch->number = batches++;
+    full.push_back(std::move(filling));
+    filling = DrawnBatch();
+  }
+
+  void arrange(DrawnItem item) {
+    for (std::size_t i = 0; i < item.views.size(); ++i) {
+      if (filling.shown.size() == batch_size) hand_over();
+      const bool last = i + 1 == item.views.size();
+      filling.shown.push_back(std::move(item.shown[i]));
+      filling.batch->views.push_back({item.loaded.index, item.views[i], last});
+      // Only anyres drops patches; the others pool every token of a picture.
+      if (tiling.options.scheme == TileScheme::anyres) filling.batch->windows.push_back(item.views[i].window);
+    }
+    auto& place = item.views.empty() ? filling.batch->done : filling.batch->items;
+    place.push_back(std::move(item.loaded));
+    if (filling.shown.size() == batch_size || filling.batch->done.size() >= kFlushAfter) hand_over();
+  }
+
+  // Takes the next item, draws it, and arranges those that have all before them.
+  void draw_next(std::unique_lock<std::mutex>& lock) {
+    ReadItem item = std::move(read.front());
+    read.pop_front();
+    bytes_read -= item.bytes.size();
+    const std::size_t index = taken++;
+    changed.notify_all();
+    lock.unlock();
+    DrawnItem result = draw(std::move(item));
+    lock.lock();
+    drawn.emplace(index, std::move(result));
+    while (!drawn.empty() && drawn.begin()->first == arranged) {
+      arrange(std::move(drawn.begin()->second));
+      drawn.erase(drawn.begin());
+      ++arranged;
+    }
+    changed.notify_all();
+  }
+
+  std::unique_ptr<ImageBatch> with_pixels(DrawnBatch drawn) const {
+    const std::size_t floats = std::size_t{3} * spec.size * spec.size;
+    std::unique_ptr<ImageBatch> batch = std::move(drawn.batch);
+    batch->pixels = std::make_unique_for_overwrite<float[]>(floats * drawn.shown.size());
+    for (std::size_t i = 0; i < drawn.shown.size(); ++i) {
+      normalize_pixels(drawn.shown[i], spec, batch->pixels.get() + i * floats);
+    }
+    return batch;
+  }
+
+  std::unique_ptr<ImageBatch> next() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      if (error) std::rethrow_exception(error);
+      if (stopped) return nullptr;
+      if (full.empty() && arranged == items.size() && (!filling.batch->views.empty() || !filling.batch->done.empty())) {
+        hand_over();
+      }
+      if (!full.empty()) {
+        DrawnBatch batch = std::move(full.front());
+        full.pop_front();
+        lock.unlock();
+        return with_pixels(std::move(batch));
+      }
+      if (arranged == items.size()) return nullptr;
+      // Items must not pile up behind one that takes long.
+      if (!read.empty() && taken - arranged < kMostWaiting) {
+        draw_next(lock);
+      } else {
+        changed.wait(lock);
+      }
+    }
+  }
+
+  // Runs `step`; what it throws is thrown to all who ask for a batch.
+  template <typename Step>
+  auto guarded(Step step) {
+    try {
+      return step();
     } catch (...) {
       const std::lock_guard lock(mutex);
-      error = std::current_exception();
+      if (!error) error = std::current_exception();
+      changed.notify_all();
+      throw;
     }
-    const std::lock_guard lock(mutex);
-    finished = true;
-    changed.notify_all();
   }
 };
 
 ImageLoader::ImageLoader(const std::vector<Item>& items, const ImageSpec& spec,
                          const Tiling& tiling, int batch_size, int fast_side,
                          std::function<bool(const std::string&)> known)
-    : state_(std::make_unique<State>(items, spec, tiling, batch_size, fast_side,
-                                     std::move(known))) {
-  state_->thread = std::thread([state = state_.get()] { state->run(); });
+    : state_(std::make_unique<State>(items, spec, tiling, batch_size, fast_side, std::move(known))) {
+  state_->thread = std::thread([state = state_.get()] {
+    try {
+      state->guarded([&] { state->read_all(); });
+    } catch (...) {  // told by next()
+    }
+  });
 }
 
 ImageLoader::~ImageLoader() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stop = true;
-    state_->changed.notify_all();
-  }
+  stop();
   state_->thread.join();
 }
 
-std::unique_ptr<ImageBatch> ImageLoader::next(int most) {
-  std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [&] { return !state_->queue.empty() || state_->finished; });
-  if (state_->queue.empty()) {
-    if (state_->error) std::rethrow_exception(state_->error);
-    return nullptr;
-  }
-  std::vector<std::unique_ptr<ImageBatch>> ready;
-  // Nothing after a batch that is not full: a picture's place must not depend on what happened to be ready.
-  for (; most > 0 && !state_->queue.empty() &&
-         (ready.empty() || ready.back()->views.size() % state_->batch_size == 0); --most) {
-    ready.push_back(std::move(state_->queue.front()));
-    state_->queue.pop_front();
-  }
+std::unique_ptr<ImageBatch> ImageLoader::next() {
+  return state_->guarded([&] { return state_->next(); });
+}
+
+void ImageLoader::stop() {
+  const std::lock_guard lock(state_->mutex);
+  state_->stopped = true;
   state_->changed.notify_all();
-  lock.unlock();
-  for (std::size_t i = 1; i < ready.size(); ++i) append(*ready.front(), std::move(*ready[i]));
-  return std::move(ready.front());
 }
 
 }  // namespace probe

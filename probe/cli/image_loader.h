@@ -1,5 +1,6 @@
-// Reading, hashing, decoding and resizing on a thread of its own, while the encoder works
-// on the batch before (a bounded queue between them).
+// From items to batches of pixels. Files are read and hashed on a thread of their own (a bounded queue);
+// whoever asks for a batch decodes and resizes until one is full. So the threads that encode do all the
+// work, none beside them takes their cores, and one decodes while another encodes.
 #pragma once
 
 #include <functional>
@@ -28,26 +29,32 @@ struct LoadedView {
 
 // Items whose vectors are missing, with their pixels, ready for the tower.
 struct ImageBatch {
-  std::vector<LoadedItem> items;  // in the order of their last pictures
-  std::vector<LoadedView> views;  // as many as there are pictures in `pixels`
-  std::vector<float> pixels;      // [count, 3, s, s]
-  std::vector<LoadedItem> done;   // known already or failed; what was shown of them is void
+  std::size_t number = 0;            // 0, 1, ...: what is in a batch does not depend on who asked for it when
+  std::vector<LoadedItem> items;     // in the order of their last pictures
+  std::vector<LoadedView> views;
+  std::vector<PatchWindow> windows;  // of each view, if the scheme drops patches (anyres); else empty
+  std::unique_ptr<float[]> pixels;   // [views, 3, s, s]
+  std::vector<LoadedItem> done;      // known already, or failed
 };
 
 class ImageLoader {
  public:
-  // Starts at once. `known` says whether the vector of a content hash exists already
-  // (called from the loader's thread). Items with equal content are encoded once.
+  // Starts to read at once. `known` says whether the vector of a content hash exists already (called from
+  // the reading thread). Items with equal content are decoded once: the first of them stands in a batch's
+  // `items` or, with a reason that holds for all, in `done`.
   // A batch has at most `batch_size` pictures, however many tiles an image has.
   // `fast_side`: as decode_image takes it.
   // The arguments must outlive the loader.
   ImageLoader(const std::vector<Item>& items, const ImageSpec& spec, const Tiling& tiling,
               int batch_size, int fast_side, std::function<bool(const std::string&)> known);
-  ~ImageLoader();  // stops early if need be
+  ~ImageLoader();
 
-  // The next batch, or nullptr at the end; as one with those after it that are ready too, `most` in all.
-  // Rethrows what the thread threw.
-  std::unique_ptr<ImageBatch> next(int most = 1);
+  // The next batch, or nullptr at the end or after stop(). May be called from several threads at a time.
+  // Rethrows what reading or decoding threw, if that is not about the item alone.
+  std::unique_ptr<ImageBatch> next();
+
+  // No more batches, for anyone.
+  void stop();
 
  private:
   struct State;
