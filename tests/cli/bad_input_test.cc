@@ -72,6 +72,19 @@ TEST_F(BadInput, Bugcase05_BadImagesAreListedAndTheRestIsKept) {
   EXPECT_EQ(exported(mixed), exported(good));
 }
 
+TEST_F(BadInput, EqualBrokenFilesAreEachListed) {
+  write_mixed_folder();
+  std::filesystem::copy_file(kImages / "half.jpg", data_.path() / "also.jpg");
+  const test::ProgramResult result =
+      run({"embed", data_.path(), "-o", home_.path() / "x.h5", "--json", "-q", "--no-text"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(json::parse(result.out).at("failures").size(), 5u);
+  for (const char* name : {"also.jpg", "half.jpg"}) {
+    EXPECT_NE(result.err.find(std::string("failed: ") + name + ": damaged JPEG: the data end early"), std::string::npos)
+        << result.err;
+  }
+}
+
 TEST_F(BadInput, FailFastStopsAtTheFirstAndLosesNothing) {
   write_mixed_folder();
   const std::string file = home_.path() / "x.h5";

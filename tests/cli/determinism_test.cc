@@ -1,5 +1,5 @@
-// The same inputs give the same file, and how a run was cut into batches and threads changes
-// vectors by rounding alone.
+// The same inputs give the same file, the number of threads changes no vector, and how a run was cut into batches
+// changes them by rounding alone.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -62,6 +62,17 @@ TEST_F(Determinism, TheSameRunTwiceGivesTheSameBytes) {
     const std::string first = embed({"--threads", "2", "--batch-size", batch});
     std::filesystem::remove(file_);
     EXPECT_TRUE(first == embed({"--threads", "2", "--batch-size", batch})) << batch;
+  }
+}
+
+TEST_F(Determinism, ThreadsChangeNothing) {
+  const EmbeddingSet one = vectors({"--threads", "1"});
+  for (const char* threads : {"2", "5"}) {
+    std::filesystem::remove(file_);
+    const EmbeddingSet more = vectors({"--threads", threads});
+    EXPECT_EQ(more.items.id, one.items.id);
+    EXPECT_EQ(more.embedding, one.embedding) << threads;
+    EXPECT_EQ(more.mean_tokens, one.mean_tokens) << threads;
   }
 }
 
