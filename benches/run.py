@@ -208,12 +208,14 @@ def make_photos(folder: Path, count: int, side: int) -> None:
             folder / f"{i:04}.jpg", quality=90)
 
 
-def end_to_end(results: Results, build: Path, name: str, tail: list, forward: float, work: Path, bundle: Path) -> None:
-    """Seconds a photo of `probe embed`, start-up subtracted by running it on few and on many, against the tower alone."""
+def end_to_end(results: Results, build: Path, name: str, tail: list, work: Path, bundle: Path) -> None:
+    """Seconds a photo of `probe embed`, start-up subtracted by running it on few and on many, and of the tower alone, which
+    takes its turns between them. A thread of `probe embed` takes a whole batch where the tower alone cuts it in two."""
     batch, threads, _, dtype = tail
     few, many = (4 * batch, 20 * batch) if name == "b32" else (batch, (10 if dtype == "bfloat16" else 3) * batch)
     for side, target in ((500, 0.75), (1024, 0.6)) if name == "b32" else ((1024, 0.95),):
-        times = {}
+        tower = Turns([build / "benches/encoder_bench", bundle, *tail], 5 if name == "b32" else 1)
+        times = {"tower": tower}
         for count in (few, many):
             photos = work / f"photos-{name}-{side}-{count}"
             if not photos.exists():
@@ -226,8 +228,10 @@ def end_to_end(results: Results, build: Path, name: str, tail: list, forward: fl
                                  dict(os.environ, HOME=home))]
             times[count] = embed
         seconds = take_turns(times)
+        tower.close()
         each = (seconds[many] - seconds[few]) / (many - few)
-        results.add(f"{name} {dtype}: photo of {side} pixels to vector", each, "the tower alone", forward / batch, target)
+        results.add(f"{name} {dtype}: photo of {side} pixels to vector", each, "the tower alone", seconds["tower"] / batch,
+                    target)
 
 
 def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, threads: int, repeats: int, models: Path,
@@ -267,7 +271,7 @@ def encoders(results: Results, build: Path, name: str, batch: int, dtype: str, t
     results.add(f"{name} {dtype}: peak memory without LibTorch's, MB", used / 1e6, "1.4 times the weights", 1.4 * stored / 1e6,
                 1.0, unit="MB")
     if thorough:
-        end_to_end(results, build, name, tail, times["ours"], work, bundle)
+        end_to_end(results, build, name, tail, work, bundle)
 
 
 def main() -> None:

@@ -25,8 +25,8 @@ case $kind in
     # GNU OpenMP's barriers are unseen (tests/sanitizers/threads.supp), also around loops of ours:
     # one thread there, so that the loader's and the encoder's threads are what is judged.
     export OMP_NUM_THREADS=1
-    targets=(probe index_test resume_test main_job_test determinism_test store_test)
-    select=(-R '^(FlatIndex|ByteScanWith|Bugcase2[89]|Bugcase3[1-5]|Resume|MainJob|Determinism|FeatureLog|TryApart)') ;;
+    targets=(probe index_test pipeline_test resume_test main_job_test determinism_test store_test)
+    select=(-R '^(FlatIndex|ByteScanWith|Bugcase2[89]|Bugcase3[1-5]|Pipeline|Resume|MainJob|Determinism|FeatureLog|TryApart)') ;;
   *) sed -n '2,8p' "$0" >&2; exit 2 ;;
 esac
 scripts/setup.sh --tests --no-build
