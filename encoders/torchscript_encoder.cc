@@ -7,7 +7,6 @@
 // photos in batches of 8: one thread 8.9 s of processor time, two threads inside the
 // operators 47 s, two parts side by side 14 s. Not measured on an idle machine.
 #include <ATen/Parallel.h>
-#include <malloc.h>
 #include <torch/cuda.h>
 #include <torch/script.h>
 #include <torch/version.h>
@@ -20,6 +19,7 @@
 
 #include "encoders/encoder.h"
 #include "encoders/fused_graph.h"
+#include "encoders/kept_blocks.h"
 #include "encoders/torchscript_tower.h"
 #include "encoders/vocabulary.h"
 #include "probe/core/error.h"
@@ -68,18 +68,6 @@ RowMatrix to_matrix(const torch::Tensor& tensor, int rows) {
   return Eigen::Map<const RowMatrix>(flat.data_ptr<float>(), rows, flat.numel() / rows);
 }
 
-// Activations of megabytes come and go with every layer. By default glibc maps and unmaps
-// each of them; keeping them halved the system time of that run (10.9 s to 5.5 s). The heaps of
-// other threads than the first are given back even so, hence one for all: of ViT-L/14 in bfloat16
-// 8 % of the time went into clearing pages.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value glibc takes
-  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  ::mallopt(M_ARENA_MAX, 1);
-#endif
-}
-
 class TorchscriptEncoder final : public Encoder {
  public:
   TorchscriptEncoder(const EncoderSpec& spec, const EncoderOptions& options,
@@ -97,7 +85,6 @@ class TorchscriptEncoder final : public Encoder {
     part_size_ = (options.batch_size + parts_ - 1) / parts_;
     threads_per_part_ = threads / parts_;
     at::set_num_threads(threads_per_part_);
-    keep_freed_memory();
     verify_files(spec_);
     for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
       if (spec_.layers[i].name == layer_.name) layer_output_ = i + 1;
@@ -235,6 +222,7 @@ class TorchscriptEncoder final : public Encoder {
 
   // The tower's outputs, checked against the spec: embedding first, then the layers.
   std::vector<torch::Tensor> run_image_tower(const torch::Tensor& batch) {
+    const KeepingBlocks keeping(blocks_);
     const torch::IValue value = run_tower(*image_, batch.to(device_, dtype_), image_path_);
     const std::size_t expected = 1 + spec_.layers.size();
     if (!value.isTuple() || value.toTuple()->elements().size() != expected) {
@@ -259,6 +247,7 @@ class TorchscriptEncoder final : public Encoder {
   }
 
   torch::Tensor run_text_tower(const torch::Tensor& ids) {
+    const KeepingBlocks keeping(blocks_);
     const torch::IValue value = run_tower(*text_, ids.to(device_), text_path_);
     if (!value.isTensor()) throw Error(ErrorKind::model, text_path_.string() + ": expected a tensor");
     check_shape(value.toTensor(), {text_batch_, spec_.embedding_dim}, text_path_, "embedding");
@@ -283,6 +272,7 @@ class TorchscriptEncoder final : public Encoder {
   torch::ScalarType dtype_;
   int text_batch_;
   std::filesystem::path image_path_, text_path_;
+  std::shared_ptr<KeptBlocks> blocks_ = make_kept_blocks();
   std::optional<torch::jit::Module> image_, text_;
   std::optional<Vocabulary> vocabulary_;
 };

@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -43,53 +44,61 @@ class Recorder {
 }  // namespace
 
 SideBySide side_by_side(EncoderOptions options, int tokens) {
-  if (options.device != "cpu") return {options, 1};
+  const bool cpu = options.device == "cpu";
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int threads = options.threads > 0 ? options.threads : cores;
-  options.batch_size = std::min(options.batch_size, (kRows + tokens - 1) / tokens);
+  if (cpu) options.batch_size = std::min(options.batch_size, (kRows + tokens - 1) / tokens);
   options.threads = 1;
-  return {options, threads};
+  return {options, threads, !cpu};
 }
 
-void encode_in_order(ImageLoader& loader, int threads, const std::function<Encoder&()>& tower,
+void encode_in_order(ImageLoader& loader, const SideBySide& side, const std::function<Encoder&()>& tower,
                      const std::function<void(const ImageBatch&, const ImageFeatures&)>& record) {
   Recorder recorder(record);
-  std::mutex mutex;
+  std::mutex mutex, device;
   std::exception_ptr error;
+  const auto fail = [&] {
+    const std::lock_guard lock(mutex);
+    if (!error) error = std::current_exception();
+    loader.stop();
+  };
+  std::once_flag once;
   Encoder* encoder = nullptr;
+  const auto load = [&] {  // the first to have pictures does; the others decode some meanwhile
+    try {
+      encoder = &tower();
+    } catch (...) {
+      fail();
+    }
+  };
   const auto encode = [&](std::unique_ptr<ImageBatch> batch) {
     ImageFeatures features;
     const auto count = static_cast<int>(batch->views.size());
-    if (count > 0) features = encoder->encode_images(batch->pixels.get(), count, batch->windows);
+    if (count > 0) {
+      std::call_once(once, load);
+      if (encoder == nullptr) return;
+      std::unique_lock lock(device, std::defer_lock);
+      if (side.one_at_a_time) lock.lock();
+      features = encoder->encode_images(batch->pixels.get(), count, batch->windows);
+    }
     batch->pixels.reset();
     recorder.add(std::move(batch), std::move(features));
   };
-  const auto guarded = [&](const auto& work) {
+  const auto work = [&] {
     try {
-      work();
+      while (auto batch = loader.next()) encode(std::move(batch));
     } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-      loader.stop();
+      fail();
     }
   };
-  std::vector<std::thread> others;
-  guarded([&] {
-    while (auto batch = loader.next()) {
-      if (encoder == nullptr && !batch->views.empty()) {
-        encoder = &tower();
-        for (int thread = 1; thread < threads; ++thread) {
-          others.emplace_back([&] {
-            guarded([&] {
-              while (auto more = loader.next()) encode(std::move(more));
-            });
-          });
-        }
-      }
-      encode(std::move(batch));
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (int thread = 1; thread < side.threads; ++thread) others.emplace_back(work);
+    } catch (const std::system_error&) {  // no more than the system gives
     }
-  });
-  for (std::thread& other : others) other.join();
+    work();
+  }
   if (error) std::rethrow_exception(error);
 }
 

@@ -202,7 +202,7 @@ EmbeddingSet FeatureSource::embed_items(const std::vector<Item>& items, bool fai
       if (!image_tower_) image_tower_ = load_encoder(spec_, side.options, {true, false});
       return *image_tower_;
     };
-    encode_in_order(loader, side.threads, load, [&](const ImageBatch& batch, const ImageFeatures& encoded) {
+    encode_in_order(loader, side, load, [&](const ImageBatch& batch, const ImageFeatures& encoded) {
       record_batch(batch, encoded, work);
       for (const auto* part : {&batch.items, &batch.done}) {
         for (const LoadedItem& item : *part) {

@@ -22,13 +22,16 @@ constexpr int kSide = 8, kBatch = 3;
 class FakeEncoder final : public Encoder {
  public:
   int fails_at = -1;  // call
-  std::atomic<int> calls = 0;
+  std::atomic<int> calls = 0, under_way = 0, most_under_way = 0;
 
   const EncoderSpec& spec() const override { return spec_; }
   const LayerSpec& layer() const override { return layer_; }
   ImageFeatures encode_images(const float* pixels, int count, const std::vector<PatchWindow>&) override {
-    const int call = calls++;
+    const int call = calls++, now = ++under_way;
+    for (int most = most_under_way; most < now && !most_under_way.compare_exchange_weak(most, now);) {
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(call % 3 * 5));
+    --under_way;
     if (call == fails_at) throw Error(ErrorKind::model, "tower: made to fail");
     ImageFeatures features;
     features.embedding.resize(count, 1);
@@ -135,7 +138,7 @@ TEST_F(Pipeline, FeaturesAreRecordedInOrder) {
     std::size_t next = 0;
     int towers = 0;
     encode_in_order(
-        source, threads,
+        source, {.options = {}, .threads = threads},
         [&]() -> Encoder& {
           ++towers;
           return encoder;
@@ -158,7 +161,7 @@ TEST_F(Pipeline, NoTowerIsLoadedForVectorsThatAreKnown) {
   ImageLoader source = loader([](const std::string&) { return true; });
   std::size_t done = 0;
   encode_in_order(
-      source, 4, []() -> Encoder& { throw Error(ErrorKind::model, "was loaded"); },
+      source, {.options = {}, .threads = 4}, []() -> Encoder& { throw Error(ErrorKind::model, "was loaded"); },
       [&](const ImageBatch& batch, const ImageFeatures&) { done += batch.done.size(); });
   EXPECT_EQ(done, items_.size());
 }
@@ -175,11 +178,12 @@ std::string failure_of(const std::function<void()>& run) {
 TEST_F(Pipeline, TheFirstErrorOfAnyThreadEndsThemAll) {
   const auto ignore = [](const ImageBatch&, const ImageFeatures&) {};
   for (const int threads : {1, 4}) {
+    const SideBySide side{.options = {}, .threads = threads};
     for (const int call : {0, 2, 3}) {
       FakeEncoder encoder;
       encoder.fails_at = call;
       ImageLoader source = loader();
-      EXPECT_EQ(failure_of([&] { encode_in_order(source, threads, [&]() -> Encoder& { return encoder; }, ignore); }),
+      EXPECT_EQ(failure_of([&] { encode_in_order(source, side, [&]() -> Encoder& { return encoder; }, ignore); }),
                 "tower: made to fail");
     }
     FakeEncoder encoder;
@@ -187,15 +191,25 @@ TEST_F(Pipeline, TheFirstErrorOfAnyThreadEndsThemAll) {
     const auto full = [](const ImageBatch& batch, const ImageFeatures&) {
       if (batch.number == 1) throw Error(ErrorKind::io, "no space");
     };
-    EXPECT_EQ(failure_of([&] { encode_in_order(source, threads, [&]() -> Encoder& { return encoder; }, full); }), "no space");
+    EXPECT_EQ(failure_of([&] { encode_in_order(source, side, [&]() -> Encoder& { return encoder; }, full); }), "no space");
     ImageLoader unread = loader([](const std::string&) -> bool { throw std::runtime_error("no memory"); });
     try {
-      encode_in_order(unread, threads, [&]() -> Encoder& { return encoder; }, ignore);
+      encode_in_order(unread, side, [&]() -> Encoder& { return encoder; }, ignore);
       ADD_FAILURE() << "expected what the reading thread threw";
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "no memory");
     }
   }
+}
+
+TEST_F(Pipeline, ADeviceHasOneBatchAtATime) {
+  FakeEncoder encoder;
+  ImageLoader source = loader();
+  encode_in_order(
+      source, {.options = {}, .threads = 6, .one_at_a_time = true}, [&]() -> Encoder& { return encoder; },
+      [](const ImageBatch&, const ImageFeatures&) {});
+  EXPECT_EQ(encoder.calls, 4);
+  EXPECT_EQ(encoder.most_under_way, 1);
 }
 
 TEST_F(Pipeline, AStoppedLoaderGivesNothingMore) {
@@ -214,12 +228,14 @@ TEST(SideBySide, AThreadTakesAsManyPicturesAsATowerNeeds) {
   EXPECT_EQ(l14.options.batch_size, 2);
   EXPECT_EQ(l14.options.threads, 1);
   EXPECT_EQ(l14.threads, 3);
+  EXPECT_FALSE(l14.one_at_a_time);
   options.batch_size = 1;
   EXPECT_EQ(side_by_side(options, 577).options.batch_size, 1);
   options.device = "cuda:0";
   options.batch_size = 64;
   EXPECT_EQ(side_by_side(options, 577).options.batch_size, 64);
-  EXPECT_EQ(side_by_side(options, 577).threads, 1);
+  EXPECT_EQ(side_by_side(options, 577).threads, 3);
+  EXPECT_TRUE(side_by_side(options, 577).one_at_a_time);
 }
 
 }  // namespace
