@@ -212,7 +212,7 @@ def end_to_end(results: Results, build: Path, name: str, tail: list, work: Path,
     """Seconds a photo of `probe embed`, start-up subtracted by running it on few and on many, and of the tower alone, which
     takes its turns between them. A thread of `probe embed` takes a whole batch where the tower alone cuts it in two."""
     batch, threads, _, dtype = tail
-    few, many = (4 * batch, 20 * batch) if name == "b32" else (batch, (10 if dtype == "bfloat16" else 3) * batch)
+    few, many = (4 * batch, 20 * batch) if name == "b32" else (batch, (10 if dtype == "bfloat16" else 6) * batch)
     for side, target in ((500, 0.75), (1024, 0.6)) if name == "b32" else ((1024, 0.95),):
         tower = Turns([build / "benches/encoder_bench", bundle, *tail], 5 if name == "b32" else 1)
         times = {"tower": tower}

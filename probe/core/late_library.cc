@@ -5,9 +5,24 @@
 #include "probe/core/error.h"
 
 namespace probe {
+namespace {
 
-void* late_symbol(const std::string& library, const char* symbol, const std::string& what) {
-  void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+// RTLD_DEEPBIND binds a library to libc's malloc even where the rest of the program has another.
+int flags_of(Names names) {
+  int flags = RTLD_NOW | RTLD_LOCAL;
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  Dl_info allocator, libc;
+  const bool known = ::dladdr(::dlsym(RTLD_DEFAULT, "malloc"), &allocator) != 0 &&
+                     ::dladdr(::dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) != 0;
+  if (names == Names::its_own && known && allocator.dli_fbase == libc.dli_fbase) flags |= RTLD_DEEPBIND;
+#endif
+  return flags;
+}
+
+}  // namespace
+
+void* late_symbol(const std::string& library, const char* symbol, const std::string& what, Names names) {
+  void* handle = ::dlopen(library.c_str(), flags_of(names));
   if (handle == nullptr) {
     throw Error(ErrorKind::io, "cannot load " + what + ": " + first_line(::dlerror()));
   }
